@@ -4,11 +4,12 @@
  */
 import { Duration, Result, Schema } from "effect"
 import { Forbidden, InvalidBody } from "../Errors.ts"
-import type { CampaignId, MediaId, WorkspaceId } from "../Id.ts"
+import type { CampaignId, MediaId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import * as MessageFiles from "../messages/MessageFiles.ts"
 import { TemplateContent } from "../messages/TemplateContent.ts"
 import * as PlainText from "../PlainText.ts"
 import type { Instant } from "../Time.ts"
+import type * as RateCard from "../usage/RateCard.ts"
 import type * as CampaignCounts from "./CampaignCounts.ts"
 import * as CampaignTally from "./CampaignTally.ts"
 import * as FailureRate from "./FailureRate.ts"
@@ -143,6 +144,11 @@ export interface Campaign extends Plan {
    * checked, or once a person has resumed the campaign after a change of category.
    */
   readonly categories: ReadonlyArray<string> | null
+  /**
+   * The number with which the rows of a campaign without {@link Plan.from} were checked. `null` if no row was, if an
+   * earlier version checked them, or if the campaign names its number.
+   */
+  readonly senderId: PhoneNumberId | null
   /** How many customers of checked rows count against the messaging limit. */
   readonly limitedCustomers: number
   /** The prices that messages to the checked rows are expected to have. */
@@ -154,6 +160,11 @@ export interface Campaign extends Plan {
   readonly tallies: ReadonlyArray<CampaignTally.Tally>
   /** The snapshots of the counts from which {@link FailureRate} computes the share of failures. */
   readonly snapshots: FailureRate.Snapshots
+  /**
+   * Whether the quiet hours were changed after the campaign began to send, so that those who wait for the end of the
+   * earlier ones are to be judged again.
+   */
+  readonly judgesAgain: boolean
   /** The first free slot at the campaign's pace. */
   readonly nextSlot: Instant
 }
@@ -169,11 +180,15 @@ const unchecked = {
   problems: 0,
   problemKinds: [],
   categories: null,
+  senderId: null,
   limitedCustomers: 0,
   expected: [],
   forecast: null,
   ...counted([])
 } satisfies Partial<Campaign>
+
+/** The number of a campaign, as `from` in a send, even if another number has become the default since its check. */
+export const senderOf = ({ from, senderId }: Pick<Campaign, "from" | "senderId">): string | null => from ?? senderId
 
 /** A new campaign: a draft without recipients. Fields that the plan omits have their defaults. */
 export const make = (
@@ -202,6 +217,7 @@ export const make = (
   upload: null,
   ...unchecked,
   snapshots: FailureRate.beginning,
+  judgesAgain: false,
   nextSlot: 0
 })
 
@@ -239,7 +255,26 @@ const wrong = (campaign: Campaign, what: string): Result.Result<never, Forbidden
 /** Fields that can change without another check of the recipients. */
 const adjustable = new Set<string>(["name", "notAfter", "quietHours", "share", "maxFailureRate", "startAt"])
 
-const edit = (campaign: Campaign, plan: Partial<Plan>, now: Instant): Result.Result<Campaign, Forbidden> => {
+/** The forecast of a campaign after this change of its plan. */
+const forecastAfter = (
+  { expected, forecast }: Campaign,
+  { share, startAt }: Partial<Plan>,
+  now: Instant,
+  card: RateCard.RateCard | undefined
+): Forecast.Forecast | null => {
+  if (forecast === null) return null
+  const shared = share === undefined ? forecast : Forecast.withShare(forecast, share)
+  return startAt === undefined || card === undefined
+    ? shared
+    : Forecast.withPrices(shared, { expected, at: startAt ?? now }, card)
+}
+
+const edit = (
+  campaign: Campaign,
+  plan: Partial<Plan>,
+  now: Instant,
+  card: RateCard.RateCard | undefined
+): Result.Result<Campaign, Forbidden> => {
   if (hasEnded(campaign)) return wrong(campaign, "be changed")
   const frozen = Object.keys(plan).find((field) => !adjustable.has(field))
   if (frozen !== undefined && !takesRows(campaign)) {
@@ -248,11 +283,11 @@ const edit = (campaign: Campaign, plan: Partial<Plan>, now: Instant): Result.Res
   if (plan.startAt !== undefined && campaign.startedAt !== null) return wrong(campaign, "be started at another time")
   // checked rows hold the messages that will be sent
   const after = frozen === undefined ? campaign : withoutCheck(campaign)
-  const { forecast } = after
   const edited: Campaign = {
     ...after,
     ...plan,
-    forecast: forecast === null || plan.share === undefined ? forecast : Forecast.withShare(forecast, plan.share)
+    forecast: forecastAfter(after, plan, now, card),
+    judgesAgain: campaign.judgesAgain || (plan.quietHours !== undefined && campaign.startedAt !== null)
   }
   // a campaign in another status sends nothing before it is started or resumed, which asks for its end
   const isSending = edited.status === "scheduled" || edited.status === "running"
@@ -362,13 +397,18 @@ const begin = (campaign: Campaign, now: Instant): Result.Result<Campaign, Forbid
 
 /**
  * Applies a change. A change that has already happened succeeds and changes nothing, so that it is safe to repeat.
- * Fails if the campaign's status does not allow it.
+ * Fails if the campaign's status does not allow it. With a rate card, the forecast follows a change of the start.
  */
-export const change = (campaign: Campaign, asked: Change, now: Instant): Result.Result<Campaign, Forbidden> => {
+export const change = (
+  campaign: Campaign,
+  asked: Change,
+  now: Instant,
+  card?: RateCard.RateCard
+): Result.Result<Campaign, Forbidden> => {
   const { status } = campaign
   switch (asked._tag) {
     case "Edit":
-      return edit(campaign, asked.plan, now)
+      return edit(campaign, asked.plan, now, card)
     case "Check":
       if (status === "checking" || status === "ready") return Result.succeed(campaign)
       if (status !== "draft") return wrong(campaign, "be checked")

@@ -16,6 +16,7 @@ import type { QueuedEnd } from "../queue/QueuedMessages.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { CurrentRateCard } from "../usage/RateCard.ts"
+import * as Campaign from "./Campaign.ts"
 import { CampaignStore } from "./CampaignStore.ts"
 import type * as CampaignWorkStep from "./CampaignWorkStep.ts"
 import * as Recipient from "./Recipient.ts"
@@ -81,6 +82,7 @@ export const layer = Layer.effectDiscard(
       const command: CampaignWorkStep.Work = {
         now,
         limit,
+        roomOf: departures.roomOf,
         limits,
         rateCard,
         provider: provider.name,
@@ -109,7 +111,8 @@ export const layer = Layer.effectDiscard(
         claimed.map((recipient) => ({
           ...recipient,
           queue: { campaignId: campaign.id },
-          request: Recipient.requestOf(campaign, recipient.key)
+          request: Recipient.requestOf(campaign, recipient.key),
+          sendUntil: Campaign.endsAt(campaign, at)
         })),
         // `null`, because a campaign's pace is strict (contract §11)
         null,

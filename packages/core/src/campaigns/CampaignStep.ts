@@ -6,6 +6,7 @@ import type { Forbidden } from "../Errors.ts"
 import type { CampaignId } from "../Id.ts"
 import type { Decide, Known } from "../Step.ts"
 import type { Instant } from "../Time.ts"
+import type { RateCard } from "../usage/RateCard.ts"
 import * as Campaign from "./Campaign.ts"
 import type * as Recipient from "./Recipient.ts"
 
@@ -15,6 +16,8 @@ export interface Change {
   readonly id: CampaignId
   readonly now: Instant
   readonly change: Campaign.Change | { readonly _tag: "PauseFor"; readonly reason: Campaign.PauseReason }
+  /** The prices for the forecast, which may change with the campaign's start; if omitted, they stay. */
+  readonly rateCard?: RateCard
   /** If present, the campaign is changed only if it names this sender, because the caller may act for no other. */
   readonly onlyFrom?: Campaign.Campaign["from"]
 }
@@ -71,7 +74,7 @@ export const change: Decide<
       ? Result.fail(Campaign.moved())
       : command.change._tag === "PauseFor"
       ? Result.succeed(Campaign.pauseFor(job.campaign, command.change.reason))
-      : Campaign.change(job.campaign, command.change, now)
+      : Campaign.change(job.campaign, command.change, now, command.rateCard)
     if (Result.isSuccess(changed)) {
       if (changed.success.checked < job.campaign.checked) unchecked.add(command.id)
       jobs.set(command.id, { campaign: changed.success, workAt: workAtOf(changed.success, now) })

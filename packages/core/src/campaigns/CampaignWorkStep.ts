@@ -7,7 +7,7 @@ import type * as Contact from "../contacts/Contact.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as Suppression from "../contacts/Suppression.ts"
 import type * as Event from "../events/Event.ts"
-import type { MessageId, WorkspaceId } from "../Id.ts"
+import type { MessageId, PhoneNumberId, WorkspaceId } from "../Id.ts"
 import type { IdempotencyKey } from "../Idempotency.ts"
 import * as Limits from "../limits/Limits.ts"
 import * as KeyedMessage from "../messages/KeyedMessage.ts"
@@ -51,6 +51,8 @@ export interface Work {
   readonly now: Instant
   /** The maximum number of recipients to hand out or to skip. */
   readonly limit: number
+  /** How many more messages of a number the process may take; no fewer than {@link limit} if omitted. */
+  readonly roomOf?: ((phoneNumberId: PhoneNumberId) => number) | undefined
   readonly limits: Limits.Limits
   /** The prices for the forecast. */
   readonly rateCard: RateCard
@@ -97,7 +99,7 @@ export interface Placed {
  */
 export interface LoadedWork extends Known {
   readonly job: Job
-  /** The number that the campaign names, or the workspace's default number at the provider. */
+  /** The number of the campaign (`Campaign.senderOf`), or the workspace's default number at the provider. */
   readonly sender: PhoneNumber.PhoneNumber | undefined
   /** The campaign's templates (`Variant.templatesOf`) in the sender's account. */
   readonly templates: ReadonlyArray<Template | undefined>
@@ -114,8 +116,11 @@ export interface LoadedWork extends Known {
 /** More records that a piece of work needs. */
 export type Need =
   | { readonly _tag: "Rows"; readonly limit: number }
-  /** Recipients of the queue: those that are due, or all. */
-  | { readonly _tag: "Queue"; readonly limit: number; readonly isDue: boolean }
+  /**
+   * Recipients of the queue: those that are due, all, or those that no process has tried or claimed and that are due
+   * after `waitingAfter`.
+   */
+  | { readonly _tag: "Queue"; readonly limit: number; readonly of: "due" | "all" | { readonly waitingAfter: Instant } }
 
 /** A recipient that the calling process has claimed, to send the message. */
 export interface Claimed {
@@ -229,6 +234,8 @@ const checkRows = (
   now: Instant
 ): WorkWrites => {
   const contents = Variant.templatesOf(campaign)
+  // sent from the number that is checked here, even if another number becomes the default
+  const from = campaign.from ?? sender!.phoneNumber
   // by contact, as two rows may name one customer differently
   const seen = new Set<string>()
   const checked = rows!.map(({ contact, isKnown, place, row, suppressions }, i): Checked => {
@@ -236,7 +243,7 @@ const checkRows = (
     const key = contact?.key ?? customer
     const variant = customer === null ? null : Variant.of(campaign, customer)
     const at = Variant.placeOf(variant)
-    const judged = Recipient.check({ from: campaign.from, template: contents[at]! }, row, {
+    const judged = Recipient.check({ from, template: contents[at]! }, row, {
       template: templates[at]!,
       contact,
       isOptedOut: Suppression.isOptedOut(contact, suppressions, sender!.id),
@@ -272,7 +279,9 @@ const checkRows = (
     checked: campaign.checked + checked.length,
     problems: campaign.problems + problems,
     problemKinds: ProblemKind.add(ProblemKind.countedIn(campaign), checked),
-    categories: categoriesOf(templates),
+    senderId: campaign.from === null ? sender!.id : null,
+    // rows that an earlier check has judged keep it from hiding a change
+    categories: campaign.categories ?? categoriesOf(templates),
     limitedCustomers,
     expected,
     forecast: isReady
@@ -394,7 +403,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
   })
   const keep = (campaign: Campaign.Campaign, workAt: Instant | null) => end({ ...nothing, job: { campaign, workAt } })
   const { campaign } = job
-  const { limit, limits } = command!
+  const { limit, limits, roomOf } = command!
 
   switch (campaign.status) {
     case "checking": {
@@ -407,7 +416,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
     }
     case "cancelled":
       if (loaded.isDone) return end(complete(command!, campaign, now))
-      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, isDue: false }] }
+      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, of: "all" }] }
       return end(skipAll(loaded, cancelled, now))
     case "scheduled": {
       const { startAt } = campaign
@@ -417,7 +426,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
     case "running": {
       if (loaded.isDone) return end(complete(command!, campaign, now))
       if (Campaign.endsAt(campaign, now) <= now) {
-        if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, isDue: false }] }
+        if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, of: "all" }] }
         return end(skipAll(loaded, tooLate, now))
       }
       const snapshots = FailureRate.observe(campaign.snapshots, campaign.counts)
@@ -428,13 +437,27 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       if (reason !== undefined) return keep(Campaign.pauseFor({ ...campaign, snapshots }, reason), null)
       const observed = { ...campaign, snapshots, categories: categoriesOf(loaded.templates) }
 
+      if (campaign.judgesAgain) {
+        // the end of a claim is due earlier: its process may be sending the message
+        const waitingAfter = now + Duration.toMillis(lease)
+        if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, of: { waitingAfter } }] }
+        return end({
+          ...nothing,
+          job: { campaign: { ...observed, judgesAgain: loaded.queue.length === limit }, workAt: now },
+          leased: loaded.queue.map(({ send: { message: { id } } }) => ({ messageId: id, dueAt: now }))
+        })
+      }
+
       const { perSecond } = Limits.phoneNumberTier(limits, PhoneNumber.tierOf(loaded.sender!))
       const slots = Pace.slots({ next: campaign.nextSlot, rate: perSecond, share: campaign.share }, now)
-      const room = Math.min(slots.count, limit)
+      const most = roomOf === undefined ? limit : Math.min(limit, roomOf(loaded.sender!.id))
+      // messages of this number fill the process, and another process may have room for more
+      if (most === 0) return keep(observed, Math.max(slots.from, now + Duration.toMillis(busyDelay)))
+      const room = Math.min(slots.count, most)
       if (room === 0) return keep(observed, slots.from)
       // recipients in quiet hours or in the holdout take no slot, so more recipients are loaded
       const lookedAt = campaign.quietHours === null && campaign.holdout === 0 ? room : limit
-      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt, isDue: true }] }
+      if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt, of: "due" }] }
       const { awake, left, waiting } = byRules(campaign, loaded.queue, now)
       const skipped = skip(left, heldOut, now)
       const until = now + Duration.toMillis(lease)

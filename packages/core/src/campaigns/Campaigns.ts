@@ -15,6 +15,7 @@ import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import * as Page from "../Page.ts"
 import { Provider } from "../provider/Provider.ts"
 import type { StoreError } from "../StoreError.ts"
+import { CurrentRateCard } from "../usage/RateCard.ts"
 import * as Campaign from "./Campaign.ts"
 import type * as CampaignStep from "./CampaignStep.ts"
 import { type CampaignFilter, CampaignStore } from "./CampaignStore.ts"
@@ -140,7 +141,7 @@ const bound = (
   )
 
   const get: Operations["get"] = (workspaceId, id) =>
-    Effect.tap(operations.get(workspaceId, id), ({ from }) => judge(workspaceId, from))
+    Effect.tap(operations.get(workspaceId, id), (campaign) => judge(workspaceId, Campaign.senderOf(campaign)))
 
   return {
     get,
@@ -154,7 +155,7 @@ const bound = (
       let next = after
       for (let reads = 0; reads < furtherReads; reads++) {
         const page = yield* operations.list(workspaceId, filter, { limit: limit - items.length, after: next })
-        items.push(...page.items.filter(({ from }) => KeyBinding.maySend(ids, senderOf(from))))
+        items.push(...page.items.filter((campaign) => KeyBinding.maySend(ids, senderOf(Campaign.senderOf(campaign)))))
         next = page.next
         if (next === null || items.length === limit) break
       }
@@ -191,7 +192,8 @@ export class Campaigns extends Context.Service<
     /**
      * The operations of an API key that is bound to these numbers; `null` if it is not bound. For a bound key, an
      * operation on a campaign of another number fails with `sender_not_available`, and lists leave such campaigns out.
-     * A campaign without `from` belongs to the workspace's default number.
+     * A campaign without `from` belongs to the number with which its recipients were checked, and before that to the
+     * workspace's default number.
      */
     readonly boundTo: (phoneNumberIds: KeyBinding.KeyBinding["phoneNumberIds"]) => Operations
   }
@@ -204,6 +206,7 @@ export class Campaigns extends Context.Service<
       const provider = yield* Provider
       const library = yield* SendableMedia
       const random = yield* SecureRandom.SecureRandom
+      const rateCard = yield* CurrentRateCard
 
       const find = <A, E>(text: string, get: (id: Id.CampaignId) => Effect.Effect<Option.Option<A>, E>) =>
         Lookup.find("campaign", Id.parse(Id.CampaignId, text), get)
@@ -226,7 +229,7 @@ export class Campaigns extends Context.Service<
         change: Effect.fn("Campaigns.change")(function*(workspaceId, text, change, onlyFrom) {
           const now = yield* Clock.currentTimeMillis
           const only = onlyFrom === undefined ? {} : { onlyFrom }
-          const changed = yield* find(text, (id) => store.change({ workspaceId, id, now, change, ...only }))
+          const changed = yield* find(text, (id) => store.change({ workspaceId, id, now, change, rateCard, ...only }))
           const campaign = yield* Effect.fromResult(changed)
           // a repetition of the change repeats this too, if it fails
           const until = Campaign.sendsUntil(campaign, now)

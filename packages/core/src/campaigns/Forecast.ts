@@ -67,14 +67,20 @@ export const of = (
     : Math.ceil(limitedCustomers / messagingLimit)
   const { perSecond } = Limits.phoneNumberTier(limits, PhoneNumber.tierOf(sender))
   const extent = { messages, limitedCustomers, messagingLimit, days }
+  const seconds = SendingTime.seconds(extent, perSecond * share)
+  return withPrices({ ...extent, seconds, perSecond, lines: [], costs: [] }, { at, expected }, card)
+}
+
+/** The forecast of a campaign that is now to start at the time `at`, from which its prices may differ. */
+export const withPrices = (
+  forecast: Forecast,
+  { at, expected }: { readonly expected: ReadonlyArray<Expected>; readonly at: Instant },
+  card: RateCard.RateCard
+): Forecast => {
+  // an earlier version checked the recipients, and did not keep what they are expected to cost
+  if (expected.length === 0) return forecast
   const { lines, totals } = RateCard.bill(card, expected.map((price) => ({ ...price, hour: at })))
-  return {
-    ...extent,
-    seconds: SendingTime.seconds(extent, perSecond * share),
-    perSecond,
-    lines,
-    costs: totals
-  }
+  return { ...forecast, lines, costs: totals }
 }
 
 /** The forecast of a campaign that now uses this share of its number's rate. */

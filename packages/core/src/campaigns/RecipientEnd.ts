@@ -40,6 +40,9 @@ export interface After {
 
 const again = (after: Duration.Duration): After => ({ end: { _tag: "Again", after } })
 
+/** Waits for something that is not the recipient's own, which does not count as a try: the provider was not called. */
+const waiting = (after: Duration.Duration): After => ({ end: { _tag: "Missed", after } })
+
 /** Refusals that would meet every other recipient too, so that the campaign pauses. */
 const ofAll: { readonly [reason: string]: PauseReason } = {
   template_not_approved: "template_not_approved",
@@ -54,10 +57,10 @@ const afterRefusal = (error: DomainError): After => {
   const reason = reasonOf(error) ?? ""
   const pause = ofAll[reason] ?? (reason === "provider_error" ? "sender_not_available" : undefined)
   // the recipient is due immediately, so that they get the message once the campaign is resumed
-  if (pause !== undefined) return { ...again(Duration.zero), pause }
-  if (error._tag === "RateLimited") return again(error.retryAfter)
+  if (pause !== undefined) return { ...waiting(Duration.zero), pause }
+  if (error._tag === "RateLimited") return waiting(error.retryAfter)
   if (error._tag === "ServerError") return again(retryAfterOf(error) ?? SendBinding.lease)
-  if (reason === "messaging_limit_reached") return again(limitDelay)
+  if (reason === "messaging_limit_reached") return waiting(limitDelay)
   return { end: { _tag: "Skipped", error: errorOf(error) } }
 }
 

@@ -25,11 +25,16 @@ const maxTaken = 2_000
 const maxTakenOfNumber = maxTaken / 4
 
 /**
- * The maximum number of a queue's sends in flight. With answers of half a second one process alone keeps half of the
- * highest tier. More would take the provider's connections from requests while the process is overloaded, and leave
- * more outcomes unknown when it dies.
+ * The maximum number of a queue's sends in flight. More would take the provider's connections from requests while the
+ * process is overloaded, and leave more outcomes unknown when it dies.
  */
-const maxInFlight = 256
+const maxInFlight = 320
+
+/**
+ * The maximum number of a sender's sends among them, so that a provider that does not answer for some leaves places for
+ * others. With answers of half a second one process alone keeps half of the highest tier.
+ */
+const maxInFlightOfNumber = 256
 
 /** A message that this process took. */
 export interface Departing<Of extends Queue> extends QueuedMessage<Of> {
@@ -108,7 +113,7 @@ const makeTurns = () => {
 export const make = Effect.gen(function*() {
   const messages = yield* QueuedMessages
   const leaving = yield* FiberSet.make()
-  const occupy = SharedPlaces.make(maxInFlight)
+  const occupy = SharedPlaces.make(maxInFlight, maxInFlightOfNumber)
   const turn = makeTurns()
   let taken = 0
   const takenOf = new Map<PhoneNumberId, number>()

@@ -3,20 +3,25 @@ import { Clock, Duration, Effect, Exit, Latch, Layer, Scope, Stream } from "effe
 import { none } from "../../src/campaigns/CampaignCounts.ts"
 import * as CampaignRunner from "../../src/campaigns/CampaignRunner.ts"
 import { Campaigns, type NewCampaign } from "../../src/campaigns/Campaigns.ts"
+import { CampaignStore } from "../../src/campaigns/CampaignStore.ts"
 import * as Recipient from "../../src/campaigns/Recipient.ts"
 import { after } from "../../src/campaigns/RecipientEnd.ts"
 import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
-import type { MediaId, WorkspaceId } from "../../src/Id.ts"
+import type { MediaId, PhoneNumberId, WorkspaceId } from "../../src/Id.ts"
 import { SendableMedia } from "../../src/media/SendableMedia.ts"
 import { MessageStore } from "../../src/messages/MessageStore.ts"
+import type { PhoneNumber } from "../../src/numbers/PhoneNumber.ts"
 import type { ProviderOutcome } from "../../src/provider/Provider.ts"
 import { Heartbeats } from "../../src/queue/Heartbeats.ts"
 import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
+import type { ProviderTemplate } from "../../src/templates/Template.ts"
+import { TemplateStore } from "../../src/templates/TemplateStore.ts"
+import { CurrentRateCard } from "../../src/usage/RateCard.ts"
 import { day, hour, minute, second } from "../checks.ts"
 import { advance, at } from "../clock.ts"
 import { start } from "../samples.ts"
-import { foundation, heldVault, newId, stubProvider, world } from "../world.ts"
+import { foundation, heldVault, newId, stubProvider, templates, world } from "../world.ts"
 
 const setUp = () => {
   const provider = stubProvider()
@@ -24,9 +29,18 @@ const setUp = () => {
   const storage = { isReady: Effect.void }
   /** Until when files are kept, by their ids. */
   const files = new Map<MediaId, number>()
+  const images = {
+    /** The workspaces' images. */
+    ids: new Set<MediaId>(),
+    /** What every upload to the provider waits for. */
+    isUploaded: Effect.void
+  }
   const library = Layer.succeed(SendableMedia, {
-    find: () => Effect.undefined,
-    providerIdOf: () => Effect.die("no test sends a file"),
+    find: (_, id) =>
+      Effect.sync(() =>
+        images.ids.has(id) ? { id, mimeType: "image/png", size: 1, isAnimated: false, isOpus: false } : undefined
+      ),
+    providerIdOf: (_, { id }) => Effect.as(Effect.suspend(() => images.isUploaded), `provider-${id}`),
     forgetProviderId: () => Effect.void,
     sampleHandleOf: () => Effect.die("no test has samples"),
     keepUntil: (_, ids, until) => Effect.sync(() => void ids.forEach((id) => files.set(id, until)))
@@ -39,12 +53,28 @@ const setUp = () => {
         accept: (command) => Effect.andThen(Effect.suspend(() => storage.isReady), real.accept(command))
       }))
   )
+  /** How many messages of a number the runner had room for when it last asked for work. */
+  const room = { of: (_: PhoneNumberId): number | undefined => undefined }
+  const campaignStore = Layer.effect(
+    CampaignStore,
+    Effect.map(CampaignStore, (real) =>
+      CampaignStore.of({
+        ...real,
+        work: (command) =>
+          Effect.suspend(() => {
+            room.of = (id) => command.roomOf?.(id)
+            return real.work(command)
+          })
+      }))
+  )
   return {
     provider,
     storage,
     files,
+    images,
+    room,
     layer: Layer.mergeAll(QueuedMessages.layer, Campaigns.layer).pipe(
-      Layer.provideMerge(Layer.mergeAll(provider.layer, store, heldVault, library)),
+      Layer.provideMerge(Layer.mergeAll(provider.layer, store, campaignStore, heldVault, library)),
       Layer.provideMerge(foundation)
     )
   }
@@ -75,10 +105,28 @@ const rows = (count: number) =>
 
 const get = (workspaceId: WorkspaceId, id: string) => Campaigns.use((campaigns) => campaigns.get(workspaceId, id))
 
-/** A checked campaign with as many recipients, which a runner works on. */
-const ready = (count: number, plan: Partial<NewCampaign> = {}) =>
+/** Lists the templates of a number's account again. */
+const list = ({ providerAccountId, workspaceId }: PhoneNumber, listed: ReadonlyArray<ProviderTemplate>) =>
   Effect.gen(function*() {
-    const { workspace } = yield* world()
+    const now = yield* Clock.currentTimeMillis
+    const ids = yield* Effect.replicateEffect(newId("tpl"), listed.length)
+    yield* TemplateStore.use((store) =>
+      store.replaceAll({ now, listedAt: now, workspaceId, providerAccountId, listed, ids })
+    )
+  })
+
+const pictured: ProviderTemplate = {
+  ...templates[0]!,
+  providerTemplateId: "provider-pictured",
+  name: "pictured",
+  components: [{ type: "HEADER", format: "IMAGE" }, { type: "BODY", text: "Hello." }]
+}
+
+/** A checked campaign with as many recipients, which a runner works on. */
+const ready = (count: number, plan: Partial<NewCampaign> = {}, more: ReadonlyArray<ProviderTemplate> = []) =>
+  Effect.gen(function*() {
+    const { number, workspace } = yield* world()
+    if (more.length > 0) yield* list(number, [...templates, ...more])
     const campaigns = yield* Campaigns
     const { id } = yield* campaigns.create(workspace.id, {
       name: "All",
@@ -91,7 +139,17 @@ const ready = (count: number, plan: Partial<NewCampaign> = {}) =>
     yield* advance(2 * second)
     assert.strictEqual((yield* get(workspace.id, id)).status, "ready")
     const change = (_tag: "Start" | "Pause" | "Resume" | "Cancel") => campaigns.change(workspace.id, id, { _tag })
-    return { workspace, id, change, now: get(workspace.id, id) }
+    return { workspace, number, id, change, now: get(workspace.id, id) }
+  })
+
+/** A checked campaign with one recipient, whose message shows an image, that ends at this time. */
+const readyWithFile = (images: Given["images"], notAfter: number) =>
+  Effect.gen(function*() {
+    const media = yield* newId("med")
+    images.ids.add(media)
+    const header = { image: { media } }
+    const plan = { template: { name: "pictured", language: "en_US", header }, notAfter }
+    return { ...yield* ready(1, plan, [pictured]), media }
   })
 
 const completions = (workspaceId: WorkspaceId) =>
@@ -134,6 +192,26 @@ describe("the campaign runner", () => {
       })
     )
   )
+
+  it.effect("the forecast of a campaign whose start is moved has the prices of the new start", () => {
+    const rate = { market: "US", category: "utility", currency: "USD" }
+    const startAt = start + 30 * day
+    const rateCard = [{ ...rate, price: 1_000_000, validFrom: 0 }, { ...rate, price: 3_000_000, validFrom: startAt }]
+    const test = campaigning(() =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { id, now, workspace } = yield* ready(2)
+        const costs = Effect.map(now, ({ forecast }) => forecast!.costs)
+        assert.deepStrictEqual(yield* costs, [{ currency: "USD", amount: "2.00" }])
+        const campaigns = yield* Campaigns
+        yield* campaigns.change(workspace.id, id, { _tag: "Edit", plan: { startAt } })
+        assert.deepStrictEqual(yield* costs, [{ currency: "USD", amount: "6.00" }])
+        yield* campaigns.change(workspace.id, id, { _tag: "Edit", plan: { startAt: null, share: 0.5 } })
+        assert.deepStrictEqual(yield* costs, [{ currency: "USD", amount: "2.00" }])
+      })
+    )
+    return test().pipe(Effect.provideService(CurrentRateCard, rateCard))
+  })
 
   it.effect(
     "a campaign sends to each recipient once, at its pace, and tells when it is done",
@@ -277,6 +355,47 @@ describe("the campaign runner", () => {
   )
 
   it.effect(
+    "a message whose file is being uploaded at the campaign's end is skipped, and the provider is not called",
+    campaigning(({ images, provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { change, now } = yield* readyWithFile(images, start + minute)
+        images.isUploaded = Effect.sleep(10 * second)
+        yield* advance(52 * second)
+        yield* change("Start")
+        yield* advance(minute)
+        assert.lengthOf(provider.calls, 0)
+        assert.deepStrictEqual((yield* now).counts, { ...none, skipped: 1 })
+      })
+    )
+  )
+
+  it.effect(
+    "a number whose provider does not answer leaves room for the campaigns of other numbers",
+    campaigning(({ provider, room }) => {
+      const gate = Latch.makeUnsafe(false)
+      return Effect.gen(function*() {
+        yield* startRunner
+        const [slow, other] = [yield* ready(500), yield* ready(5)]
+        const { answer } = provider
+        provider.answer = (send, call) =>
+          Effect.andThen(send.sender.workspaceId === slow.workspace.id ? gate.await : Effect.void, answer(send, call))
+        yield* slow.change("Start")
+        yield* advance(7 * second)
+        assert.lengthOf(provider.calls, 256)
+        // a number has at most a quarter of what a process takes
+        assert.isBelow(room.of(slow.number.id)!, 500 - 256)
+        yield* other.change("Start")
+        yield* advance(5 * second)
+        assert.deepInclude(yield* other.now, { status: "completed", counts: { ...none, sent: 5 } })
+      }).pipe(
+        // what is in flight is waited for
+        Effect.ensuring(gate.open)
+      )
+    })
+  )
+
+  it.effect(
     "an outcome that is lost is never sent again",
     campaigning(({ provider }) =>
       Effect.gen(function*() {
@@ -360,10 +479,12 @@ describe("the end of a recipient", () => {
     })
     assert.strictEqual(refused("template_not_approved").pause, "template_not_approved")
     assert.strictEqual(refused("quota_exhausted").pause, "quota_exhausted")
-    assert.strictEqual(refused("messaging_limit_reached").end?._tag, "Again")
+    // waiting for a limit is no try, after which the next failure would wait longer
+    assert.strictEqual(refused("quota_exhausted").end?._tag, "Missed")
+    assert.strictEqual(refused("messaging_limit_reached").end?._tag, "Missed")
     const limited = new RateLimited({ reason: "pair", message: "x", retryAfter: Duration.seconds(6) })
     assert.deepStrictEqual(after({ _tag: "Refused", error: limited }, 3), {
-      end: { _tag: "Again", after: Duration.seconds(6) }
+      end: { _tag: "Missed", after: Duration.seconds(6) }
     })
   })
 })

@@ -48,3 +48,29 @@ it.effect("a place is not lost when the one that it was given to is interrupted 
     }
     assert.deepStrictEqual(entered, [0, 0, 1, 1, 2, 2, 3, 3])
   }))
+
+it.effect("a party with as many places as it may have waits for one of its own, and others enter meanwhile", () =>
+  Effect.gen(function*() {
+    const occupy = SharedPlaces.make(3, 2)
+    const entered: Array<string> = []
+    const gate = Latch.makeUnsafe(false)
+    const enter = (name: string, party: string) =>
+      Effect.forkChild(
+        occupy(party)(Effect.andThen(Effect.sync(() => void entered.push(name)), Latch.await(gate))),
+        { startImmediately: true }
+      )
+    const first = yield* enter("a1", "a")
+    yield* enter("a2", "a")
+    yield* enter("a3", "a")
+    assert.deepStrictEqual(entered, ["a1", "a2"])
+    const other = yield* enter("b1", "b")
+    assert.deepStrictEqual(entered, ["a1", "a2", "b1"])
+    // a place that another party leaves is not for the party that has its own share
+    yield* Fiber.interrupt(other)
+    yield* Effect.yieldNow
+    assert.deepStrictEqual(entered, ["a1", "a2", "b1"])
+    yield* Fiber.interrupt(first)
+    yield* Effect.yieldNow
+    assert.deepStrictEqual(entered, ["a1", "a2", "b1", "a3"])
+    Latch.openUnsafe(gate)
+  }))

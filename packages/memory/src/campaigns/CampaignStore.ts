@@ -89,22 +89,24 @@ const queue = (
   })
 }
 
-/** Recipients of the queue that are due by a time, those that are due first first. */
-const dueBy = (
+/** Recipients of the queue, those that are due first first. */
+const queuedIn = (
   memory: Memory,
   kept: CampaignRecord,
-  limit: number,
-  at: Time.Instant
+  { limit, of }: Extract<CampaignWorkStep.Need, { readonly _tag: "Queue" }>,
+  now: Time.Instant
 ): ReadonlyArray<CampaignWorkStep.Queued> =>
   [...kept.queue]
-    .filter(([, { dueAt }]) => dueAt <= at)
+    .filter(([, { dueAt, tries }]) =>
+      typeof of === "string" ? of === "all" || dueAt <= now : tries === 0 && dueAt > of.waitingAfter
+    )
     .sort(([a, { dueAt }], [b, other]) => dueAt - other.dueAt || (a < b ? -1 : 1))
     .slice(0, limit)
     .map(([id, { request: { key }, timeZone, tries }]) => ({ send: sendOf(memory, id)!, key, tries, timeZone }))
 
 const loaded = (memory: Memory, kept: CampaignRecord, command: CampaignWorkStep.Work): CampaignWorkStep.LoadedWork => {
   const { campaign } = kept.job
-  const sender = senderOf(memory, campaign.workspaceId, command.provider, campaign.from ?? undefined)
+  const sender = senderOf(memory, campaign.workspaceId, command.provider, Campaign.senderOf(campaign) ?? undefined)
   return {
     now: memory.now,
     job: kept.job,
@@ -163,7 +165,7 @@ const work = (memory: Memory, command: CampaignWorkStep.Work): CampaignWorkStep.
         ...known,
         rows: unchecked(memory, kept, known.sender, need.limit, command.hashes)
       }
-      : { ...known, queue: dueBy(memory, kept, need.limit, need.isDue ? now : Infinity) },
+      : { ...known, queue: queuedIn(memory, kept, need, now) },
     [command]
   )
   if ("needs" in decided) throw new Error("all that a campaign's work needs is given at once")

@@ -21,9 +21,22 @@ export const numberOf = (field: "checked" | "replaced" | "rows"): string =>
 type Stored =
   & Omit<
     Campaign.Campaign,
-    "expected" | "forecast" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds"
+    | "expected"
+    | "forecast"
+    | "templateB"
+    | "categories"
+    | "replaced"
+    | "upload"
+    | "problemKinds"
+    | "judgesAgain"
+    | "senderId"
   >
-  & Partial<Pick<Campaign.Campaign, "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds">>
+  & Partial<
+    Pick<
+      Campaign.Campaign,
+      "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain" | "senderId"
+    >
+  >
   & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs" | "perSecond"> & Partial<Forecast.Forecast> | null }
 
 const campaign = row({ state: json<Stored>() })
@@ -36,8 +49,10 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     categories = null,
     expected = [],
     forecast,
+    judgesAgain = false,
     problemKinds = [],
     replaced = 0,
+    senderId = null,
     templateB = null,
     upload = null,
     ...state
@@ -48,6 +63,8 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     templateB,
     categories,
     problemKinds,
+    judgesAgain,
+    senderId,
     replaced,
     upload,
     forecast: forecast && { lines: [], costs: [], perSecond: null, ...forecast },

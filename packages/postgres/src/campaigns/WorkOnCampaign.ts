@@ -59,7 +59,14 @@ const loadCampaign = statement(
     not exists (select from wac.send_queue q where q.campaign_id = c.id) as is_done,
     exists (select from wac.suppressions s where s.workspace_id = c.workspace_id) as is_suppressing
   from wac.campaigns c
-  ${sender("p", { workspaceId: "c.workspace_id", provider, named: "(c.state ->> 'from')" })}
+  ${
+      sender("p", {
+        workspaceId: "c.workspace_id",
+        provider,
+        // `Campaign.senderOf`
+        named: "coalesce(c.state ->> 'from', c.state ->> 'senderId')"
+      })
+    }
   left join lateral (
     select t from wac.templates t
     where t.workspace_id = c.workspace_id and t.provider_account_id = (p.p).provider_account_id
@@ -107,12 +114,16 @@ const loadQueue = variants({
   campaignId: value<Id.CampaignId>(),
   limit: value<number>()
 }, {
-  /** The time by which they are due; all if it is left out. */
-  dueBy: value<Time.Instant | null>()
-}, ({ campaignId, limit }, { dueBy }) =>
+  /** The time by which they are due. */
+  dueBy: value<Time.Instant | null>(),
+  /** Only those that were not tried and are due after this time. */
+  waitingAfter: value<Time.Instant>()
+}, ({ campaignId, limit }, { dueBy, waitingAfter }) =>
   `with due as materialized (
     select q.message_id, q.due_at, q.tries, q.time_zone from wac.send_queue q
-    where q.campaign_id = ${campaignId}${ifGiven(dueBy, (asked) => ` and q.due_at <= ${Clocks.at(asked)}`)}
+    where q.campaign_id = ${campaignId}${ifGiven(dueBy, (asked) => ` and q.due_at <= ${Clocks.at(asked)}`)}${
+    ifGiven(waitingAfter, (after) => ` and q.due_at > ${after}::bigint and q.tries = 0`)
+  }
     order by q.due_at, q.message_id limit ${limit}
     for update skip locked
   ), locked as materialized (
@@ -139,8 +150,11 @@ const loadNeed = (
   { loaded: { command, due: { job: { campaign }, sender } }, need }: Need
 ): ReadonlyArray<Statement> => {
   if (need._tag === "Queue") {
-    const { isDue, limit } = need
-    return [loadQueue({ campaignId: campaign.id, limit }, { dueBy: isDue ? command.asked ?? null : undefined })]
+    const { limit, of } = need
+    return [loadQueue({ campaignId: campaign.id, limit }, {
+      dueBy: of === "due" ? command.asked ?? null : undefined,
+      waitingAfter: typeof of === "string" ? undefined : of.waitingAfter
+    })]
   }
   const hashes = Object.values(command.hashes)
   return [

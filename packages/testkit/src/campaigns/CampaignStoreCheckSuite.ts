@@ -90,6 +90,7 @@ export const tests = (it: Fixture.It): void => {
         from: own.number.phoneNumber,
         status: "queued",
         content: {
+          from: own.number.phoneNumber,
           type: "template",
           to: customer(1),
           template: { name: "promo", language: "en_US", bodyParams: ["1"] }

@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { CampaignTally, type CampaignWorkStep, MessageStore, Recipient, Split, type Time } from "@wac/core"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
 import * as CampaignFixture from "./CampaignFixture.ts"
@@ -218,5 +218,40 @@ export const tests = (it: Fixture.It): void => {
       }
       assert.strictEqual(new Set(numbersOf(late)).size, 80)
       assert.strictEqual(late.length, 80)
+    }))
+
+  it.effect("recipients who wait for the end of quiet hours follow a change of these hours", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      // a fixed offset, whatever the time of the test
+      const hourAt = (at: Time.Instant) => `${Math.floor(at / hour) % 24}`.padStart(2, "0")
+      const hours = (to: number) => ({ from: `${hourAt(own.start)}:00`, to: `${hourAt(own.start + to * hour)}:00` })
+      const campaign = yield* draft(own, { quietHours: hours(8) })
+      const asleep = Array.from({ length: 5 }, (_, n): Recipient.Row => ({
+        recipient: { to: customer(n), variables: { number: `${n}` }, timeZone: "Etc/UTC" }
+      }))
+      yield* add(campaign, asleep)
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      yield* changed(campaign, own.start, { _tag: "Start" })
+      assert.deepStrictEqual(yield* workAll(own, own.start), [])
+
+      const shorter = hours(2)
+      yield* changed(campaign, own.start, { _tag: "Edit", plan: { quietHours: shorter } })
+      // fewer at once than there are
+      assert.deepStrictEqual(yield* workAll(own, own.start + second, 2), [])
+      const morning = own.start - own.start % hour + 2 * hour
+      assert.deepStrictEqual(yield* workAll(own, morning - second, 2), [])
+      const [first] = yield* workAll(own, morning, 1)
+      yield* ended(first!, morning, { _tag: "Again", after: Duration.hours(1) })
+
+      yield* changed(campaign, morning, { _tag: "Edit", plan: { quietHours: hours(8) } })
+      yield* workAll(own, morning + minute)
+      yield* changed(campaign, morning + minute, { _tag: "Edit", plan: { quietHours: null } })
+      // one that the provider did not accept waits for its next try
+      assert.sameMembers(
+        (yield* workAll(own, morning + minute + second)).map(({ message }) => message.content.to),
+        [0, 1, 2, 3, 4].map(customer).filter((to) => to !== first!.message.content.to)
+      )
     }))
 }

@@ -8,12 +8,14 @@ import {
   CheckedRow,
   FailureRate,
   MessageStore,
+  PhoneNumberStore,
   QueueStore,
   type Time
 } from "@wac/core"
 import { Effect, Result } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as MessageFixture from "../messages/MessageFixture.ts"
+import * as PhoneNumberFixture from "../numbers/PhoneNumberFixture.ts"
 import * as CampaignFixture from "./CampaignFixture.ts"
 
 const { customer } = MessageFixture
@@ -27,6 +29,7 @@ const {
   draft,
   get,
   ready,
+  row,
   rows,
   running,
   sendOf,
@@ -234,6 +237,40 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(yield* workAll(own, own.start + 4 * minute), [])
       assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "template_category" })
       yield* changed(campaign, own.start + 4 * minute, { _tag: "Cancel" })
+    }))
+
+  it.effect("a campaign whose template changed its category between two checks of its rows pauses itself once it starts", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const campaign = yield* ready(own, 1, { template: { name: "promo", language: "en_US", bodyParams: ["x"] } })
+      yield* told(own, "promo", { category: "utility" }, own.start + second)
+      assert.isTrue(yield* add(campaign, [row(1)]))
+      yield* changed(campaign, own.start + minute, { _tag: "Check" })
+      yield* workAll(own, own.start + minute)
+      assert.deepInclude(yield* get(campaign), { status: "ready", checked: 2 })
+      yield* changed(campaign, own.start + minute, { _tag: "Start" })
+      assert.deepStrictEqual(yield* workAll(own, own.start + minute), [])
+      assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "template_category" })
+      yield* changed(campaign, own.start + 2 * minute, { _tag: "Resume" })
+      assert.lengthOf(yield* workAll(own, own.start + 2 * minute), 2)
+    }))
+
+  it.effect("a campaign that names no number sends from the one with which its rows were checked, or pauses itself", () =>
+    Effect.gen(function*() {
+      const store = yield* PhoneNumberStore.PhoneNumberStore
+      const own = yield* world()
+      const campaign = yield* running(own, 2)
+      const other = yield* PhoneNumberFixture.further(own, {
+        isDefault: true,
+        providerAccountId: own.number.providerAccountId
+      })
+      assert.isTrue(yield* store.add(other))
+      const [first] = yield* workAll(own, own.start, 1)
+      const { accepted } = yield* claim(own, first!, own.start)
+      assert.strictEqual(accepted.message.phoneNumberId, own.number.id)
+      yield* store.remove(own.number.id)
+      assert.deepStrictEqual(yield* workAll(own, own.start + minute), [])
+      assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "sender_not_available" })
     }))
 
   it.effect("in a restored database, campaigns wait for a person, and heartbeats otherwise change nothing", () =>
