@@ -7,7 +7,8 @@
  * `in="an empty directory"` by `packaging/test/server.test.ts`, and those of an installed server's folders by
  * `packaging/test/upgrade.test.ts`. What needs PostgreSQL servers of its own is run by `running/failover.test.ts`
  * (`in="a PostgreSQL cluster"`), `running/backups.test.ts` (`in="a PostgreSQL server"`),
- * `running/cluster-backups.test.ts` (`in="a PostgreSQL cluster with backups"`), `Encryption.test.ts` of the
+ * `running/cluster-backups.test.ts` (`in="a PostgreSQL cluster with backups"`), `keys/embedded-master-key.test.ts`
+ * (`in="a folder with an embedded database"`), `Encryption.test.ts` of the
  * package `@wac/postgres` (`in="a folder for certificates"`), its `Schema.test.ts` (`in="a database of an earlier
  * version"`), `examples/transactions` (`in="a database with orders"`), `dashboard/portal.test.ts` (`html in="a host's
  * page"`) and, in its long form alone,

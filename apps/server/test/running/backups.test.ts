@@ -14,6 +14,7 @@ import { join } from "node:path"
 import * as checks from "../checks.ts"
 import * as guide from "../guide.ts"
 import { call, hello, ready, receiver, send, setWebhook } from "../harness.ts"
+import * as processes from "../processes.ts"
 import { masterKey, sql } from "../processes.ts"
 
 const needed = Program.needed({
@@ -162,5 +163,37 @@ describe("a backup", needed, () => {
       assert.include(told, "Soon")
       const done = yield* checks.until(get, ({ body }) => body.status === "completed")
       assert.strictEqual(done.body.counts.queued, 0)
+    }).pipe(Effect.scoped))
+
+  it.live("a dump from before a change of the master key starts with both keys, and is refused with the new one alone", () =>
+    Effect.gen(function*() {
+      const { follow, url: database } = yield* managed
+      const [old, present] = [masterKey(), masterKey()]
+      const [dump] = yield* guide.blocks("backups.md", "a PostgreSQL server")
+      const [restoreDump] = yield* guide.blocks("backups.md", "a PostgreSQL server, later")
+      const both = { WAC_MASTER_KEY: present, WAC_MASTER_KEY_PREVIOUS: old }
+      /** Starts with both keys, until everything is sealed under the new one. */
+      const rotated = Effect.fnUntraced(function*(env: Record<string, string>) {
+        const running = yield* processes.start({ ...env, ...both })
+        yield* checks.until(Effect.sync(() => running.output.stdout), (text) => text.includes("can be removed"))
+        yield* processes.stop(running)
+      })
+
+      const original = { DATABASE_URL: database("wac") }
+      const first = yield* processes.start({ ...original, WAC_MASTER_KEY: old })
+      const { key } = yield* processes.signedIn(first)
+      yield* follow(dump!)
+      yield* processes.stop(first)
+      yield* rotated(original)
+      yield* follow(restoreDump!)
+
+      const copy = { DATABASE_URL: database("wac_restored"), WAC_RESTORED: "true" }
+      const refused = yield* processes.launch({ ...copy, WAC_MASTER_KEY: present })
+      assert.strictEqual((yield* Effect.promise(() => refused.ended)).code, 1)
+      assert.match(refused.output.stderr, /\bWAC_MASTER_KEY: expected [^\n]+ in WAC_MASTER_KEY_PREVIOUS\b/)
+      yield* rotated(copy)
+      // from then on, the copy needs the old key no more
+      const { url } = yield* processes.start({ ...copy, WAC_RESTORED: "false", WAC_MASTER_KEY: present })
+      assert.strictEqual((yield* send({ url, key }, hello(recipient(15)))).status, 200)
     }).pipe(Effect.scoped))
 })
