@@ -1,7 +1,7 @@
 /**
  * A whole server on loopback for a test: real HTTP, memory storage, the sandbox; and what its tests do again and again.
  */
-import { Api, EndpointAnnotations } from "@wac/api"
+import { Api, EndpointAnnotations, OpenApiErrors } from "@wac/api"
 import { ApiScope, Authenticator, Id, Member, type Session } from "@wac/core"
 import type { Composition } from "@wac/effect"
 import * as PgBouncer from "@wac/testbed/PgBouncer"
@@ -84,14 +84,31 @@ export interface Answer {
   readonly body: ReturnType<typeof JSON.parse>
 }
 
+const endpoints = Object.values(Api.groups).flatMap((group) => Object.values<HttpApiEndpoint.Top>(group.endpoints))
+
 /** What makes another thing each time, so that it requires an Idempotency-Key. */
-const making = Object.values(Api.groups)
-  .flatMap((group) => Object.values<HttpApiEndpoint.Top>(group.endpoints))
+const making = endpoints
   .filter((endpoint) =>
     EndpointAnnotations.has(endpoint, EndpointAnnotations.NeedsIdempotencyKey) &&
     EndpointAnnotations.useOfKey(endpoint) === "kept"
   )
   .map(({ path }) => path)
+
+/** The endpoints with the form of their paths, those without parameters first. */
+const forms = endpoints.map((endpoint) => ({
+  endpoint,
+  form: new RegExp(`^${endpoint.path.replaceAll(/:\w+/g, "[^/]+")}$`)
+})).sort((a, b) => a.endpoint.path.split(":").length - b.endpoint.path.split(":").length)
+
+/** Throws if an answer is an error that the OpenAPI document does not promise of its operation. */
+const assertDocumented = (method: string, url: string, { body, status }: Pick<Answer, "body" | "status">) => {
+  const reason = body?.error?.reason
+  if (status < 400 || reason === undefined) return
+  const { pathname } = new URL(url)
+  const found = forms.find(({ endpoint, form }) => endpoint.method === method && form.test(pathname))
+  if (found === undefined || OpenApiErrors.reasonsOf(found.endpoint, status).includes(reason)) return
+  throw new Error(`${method} ${found.endpoint.path} is not documented to answer ${status} ${reason}`)
+}
 
 /**
  * One request. `body` that is no string is sent as JSON, with its content type. What makes another thing each time gets
@@ -124,7 +141,14 @@ export const call = (
     if (isStream) await response.body!.cancel()
     const text = isStream ? "" : await response.text()
     const isJson = text !== "" && response.headers.get("content-type")?.startsWith("application/json") === true
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? JSON.parse(text) : undefined
+    }
+    assertDocumented(method ?? (body === undefined ? "GET" : "POST"), url, answer)
+    return answer
   })
 
 /** Whether an answer says that it is another one's, given again. */

@@ -127,6 +127,18 @@ export const ServesFile = Context.Reference<boolean>("@wac/api/EndpointAnnotatio
   defaultValue: () => false
 })
 
+/**
+ * Reasons with which the provider refuses a call of the endpoint, if it sends no message ({@link Sends} implies those of
+ * sends).
+ */
+export const ProviderRefuses = Context.Reference<ReadonlyArray<string>>(
+  "@wac/api/EndpointAnnotations/ProviderRefuses",
+  { defaultValue: () => [] }
+)
+
+/** The reasons for which a provider refuses any call for a number: the number's state, a policy, too many calls. */
+export const providerRefusals: ReadonlyArray<string> = ["sender_not_available", "provider_policy", "provider"]
+
 /** Whether the endpoint changes something. */
 export const mutates = ({ method }: HttpApiEndpoint.Top): boolean => method !== "GET"
 

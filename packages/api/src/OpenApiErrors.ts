@@ -2,7 +2,7 @@
  * The errors in the OpenAPI document: those that requests to an endpoint can get, with an example of each. Endpoints
  * share lists of statuses, so the document omits errors that an endpoint cannot return. Pure.
  */
-import { Context } from "effect"
+import { Context, SchemaAST } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Access, NeedsFreshSession } from "./Access.ts"
 import * as EndpointAnnotations from "./EndpointAnnotations.ts"
@@ -13,6 +13,11 @@ import * as ExampleValues from "./ExampleValues.ts"
 
 type Endpoint = HttpApiEndpoint.Top
 
+/** Whether the query of a request has a parameter that must be given. */
+const needsQuery = ({ query }: Endpoint): boolean =>
+  query !== undefined && SchemaAST.isObjects(query.ast) &&
+  query.ast.propertySignatures.some(({ type }) => !SchemaAST.isOptional(type))
+
 /** Whether requests to an endpoint can get an error, given that the endpoint has the error's status. */
 const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
   const caller = Context.getOrUndefined(endpoint.annotations, Access)?._tag
@@ -21,6 +26,8 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
   const sends = EndpointAnnotations.has(endpoint, EndpointAnnotations.Sends)
   const signsIn = EndpointAnnotations.has(endpoint, EndpointAnnotations.SignsIn)
   const checksSecret = signsIn || EndpointAnnotations.has(endpoint, EndpointAnnotations.ChecksSecret)
+  const refusals = Context.get(endpoint.annotations, EndpointAnnotations.ProviderRefuses)
+  if (reason !== undefined && refusals.includes(reason)) return true
   switch (code) {
     case "invalid_body":
       switch (reason) {
@@ -34,6 +41,8 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         case "invalid_field":
         case "unknown_field":
           return hasBody || caller !== "Public"
+        case "missing_field":
+          return hasBody || needsQuery(endpoint)
         default:
           return hasBody
       }
@@ -75,7 +84,11 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         case "not_queued":
           return EndpointAnnotations.has(endpoint, EndpointAnnotations.CancelsMessage)
         case "sender_not_available":
-          return sends || (caller === "ApiKey" && EndpointAnnotations.has(endpoint, EndpointAnnotations.ActsOnCampaign))
+          // a key may be bound to other numbers than that of the message or campaign
+          return sends || (caller === "ApiKey" && (
+            EndpointAnnotations.has(endpoint, EndpointAnnotations.ActsOnCampaign) ||
+            EndpointAnnotations.has(endpoint, EndpointAnnotations.CancelsMessage)
+          ))
         case "media_quota":
           return EndpointAnnotations.has(endpoint, EndpointAnnotations.Uploads) ||
             EndpointAnnotations.has(endpoint, EndpointAnnotations.ServesFile)

@@ -70,10 +70,14 @@ const numbersOf = ({ services, workspaceId }: typeof Fixture.Service, of: Id.Wor
   PhoneNumberStore.PhoneNumberStore.use((store) => store.list(of)).pipe(Effect.provideContext(services))
 
 /** Another number in the account of a number, not the default. */
-const another = ({ services }: typeof Fixture.Service, number: PhoneNumber.PhoneNumber) =>
+const another = (
+  { services }: typeof Fixture.Service,
+  number: PhoneNumber.PhoneNumber,
+  phoneNumber = "+15005550177" as PhoneNumber.PhoneNumber["phoneNumber"]
+) =>
   Effect.gen(function*() {
     const id = yield* Id.generate(yield* SecureRandom.SecureRandom, "pn")
-    const made = { ...number, id, phoneNumber: "+15005550177", providerNumberId: `provider-${id}`, isDefault: false }
+    const made = { ...number, id, phoneNumber, providerNumberId: `provider-${id}`, isDefault: false }
     assert.isTrue(yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.add(made)))
     return made
   }).pipe(Effect.provide(SecureRandom.layerWebCrypto), Effect.provideContext(services))
@@ -188,6 +192,40 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
         checks.assertError(yield* send({ url: server.url, key: elsewhere }, from(own)), 403, refused)
         checks.assertError(yield* send({ url: server.url, key: bound }, from(second)), 403, refused)
         assert.strictEqual((yield* send({ url: server.url, key: elsewhere }, from(second))).status, 200)
+      }))
+
+    it.effect("a key that is bound to other numbers neither cancels a message of this one nor marks one to it as read", () =>
+      Effect.gen(function*() {
+        const server = yield* Fixture
+        const own = (yield* numbersOf(server)).find(({ isDefault }) => isDefault)!
+        const { body: bound } = yield* create(server, { name: "bound", phoneNumberIds: [own.id] })
+        const second = yield* another(server, own, "+15005550178" as PhoneNumber.PhoneNumber["phoneNumber"])
+        const { body: elsewhere } = yield* create(server, { name: "bound", phoneNumberIds: [second.id] })
+        const refused = { code: "forbidden", reason: "sender_not_available" }
+        const by = ({ apiKey }: { readonly apiKey: string }) => ({
+          authorization: `Bearer ${apiKey}`,
+          "idempotency-key": crypto.randomUUID()
+        })
+        const sendAt = new Date(checks.now() + 3_600_000).toISOString()
+        const later = yield* send({ url: server.url, key: bound }, { ...hello(), send_at: sendAt })
+        assert.strictEqual(later.status, 202)
+        const cancel = (key: { readonly apiKey: string }) =>
+          call(`${server.url}/v1/messages/${later.body.message_id}`, { method: "DELETE", headers: by(key) })
+        checks.assertError(yield* cancel(elsewhere), 403, refused)
+        assert.strictEqual((yield* cancel(bound)).status, 200)
+        // the sandbox's customer answers
+        yield* send({ url: server.url, key: bound }, hello("+15005550008"))
+        const received = yield* checks.until(
+          call(`${server.url}/v1/events?type=message.received`, { headers: by(server.key) }),
+          ({ body }) => body.data.length > 0
+        )
+        const read = (key: { readonly apiKey: string }) =>
+          call(`${server.url}/v1/messages/${received.body.data[0].data.message_id}/read`, {
+            headers: by(key),
+            body: {}
+          })
+        checks.assertError(yield* read(elsewhere), 403, refused)
+        assert.strictEqual((yield* read(bound)).status, 200)
       }))
 
     it.effect("a key that is bound to networks is used from these alone, by the word of trusted proxies", () =>

@@ -15,6 +15,8 @@ import {
   IsPaged,
   IsRepeatable,
   NeedsIdempotencyKey,
+  providerRefusals,
+  ProviderRefuses,
   Sends
 } from "../EndpointAnnotations.ts"
 import { reading, sending, writing, writingProvider } from "../EndpointErrors.ts"
@@ -548,7 +550,7 @@ export class MessagesApi extends HttpApiGroup.make("messages").add(
     success: ReadMessage,
     error: writingProvider
   }).annotate(Access, apiKey("messages:send")).annotate(NeedsIdempotencyKey, true).annotate(BindsIdempotencyKey, true)
-    .annotateMerge(
+    .annotate(ProviderRefuses, providerRefusals).annotateMerge(
       OpenApi.annotations({
         summary: "Mark a customer's message as read",
         description:

@@ -8,7 +8,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, apiKey, session } from "../Access.ts"
 import { Audited } from "../audit/Audited.ts"
 import { ApiKeyAuthentication, SessionAuthentication } from "../Caller.ts"
-import { IsPaged, NeedsIdempotencyKey } from "../EndpointAnnotations.ts"
+import { IsPaged, NeedsIdempotencyKey, providerRefusals, ProviderRefuses } from "../EndpointAnnotations.ts"
 import { reading, readingProvider, writingProvider } from "../EndpointErrors.ts"
 import * as Example from "../Example.ts"
 import * as ExampleValues from "../ExampleValues.ts"
@@ -180,7 +180,7 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
     success: ShownTemplate.pipe(HttpApiSchema.status(201)),
     error: writingProvider
   }).annotate(Example.Shown, unreviewed).annotate(Access, session("developer")).annotate(Audited, "template.create")
-    .annotate(NeedsIdempotencyKey, true)
+    .annotate(NeedsIdempotencyKey, true).annotate(ProviderRefuses, providerRefusals)
     .annotateMerge(OpenApi.annotations({
       summary: "Create a template",
       description:
@@ -198,7 +198,7 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
     success: ShownTemplate,
     error: writingProvider
   }).annotate(Example.Shown, unreviewed).annotate(Access, session("developer")).annotate(Audited, "template.edit")
-    .annotateMerge(OpenApi.annotations({
+    .annotate(ProviderRefuses, [...providerRefusals, "template_not_found"]).annotateMerge(OpenApi.annotations({
       summary: "Change a template",
       description:
         "Components are replaced as a whole, and reviewed again. The provider takes changes of approved, rejected and " +
@@ -208,7 +208,10 @@ export class TemplatesDashboardApi extends HttpApiGroup.make("templatesDashboard
     ...one,
     success: HttpApiSchema.NoContent,
     error: readingProvider
-  }).annotate(Access, session("developer")).annotate(Audited, "template.remove").annotateMerge(OpenApi.annotations({
+  }).annotate(Access, session("developer")).annotate(Audited, "template.remove").annotate(
+    ProviderRefuses,
+    providerRefusals
+  ).annotateMerge(OpenApi.annotations({
     summary: "Delete a template",
     description: "Deletes this template at the provider. Those of the same name in other languages stay."
   })),

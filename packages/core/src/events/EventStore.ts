@@ -25,7 +25,7 @@ export class EventStore extends Context.Service<EventStore, {
   readonly get: (workspaceId: WorkspaceId, id: EventId) => Effect.Effect<Option.Option<Event>, StoreError>
   /**
    * Events of the workspace, *oldest first*. Following the pages never skips an event that was being committed
-   * meanwhile.
+   * meanwhile. After an event that was deleted, some older events may come again, but no later one is skipped.
    */
   readonly list: (
     workspaceId: WorkspaceId,

@@ -47,11 +47,17 @@ const latest = (
   return Page.fromOverread(found, page, ({ id }) => id)
 }
 
+/**
+ * Where a page of events after an event begins. If that event was deleted, some events before it come again, but none
+ * is missed: an event may have been recorded after it under an older id.
+ */
 const start = (memory: Memory, log: ReadonlyArray<Event.Event>, after: string | null): number => {
   if (after === null) return 0
   const last = memory.eventPosition.get(after as Id.EventId)
   if (last !== undefined && log[last]?.id === after) return last + 1
-  const next = log.findIndex(({ id }) => id > after)
+  if (Option.isNone(Id.parse(Id.EventId, after))) return 0
+  const from = Id.timeOf(after as Id.EventId) - Duration.toMillis(MessageStore.idAhead)
+  const next = log.findIndex(({ createdAt }) => createdAt >= from)
   return next < 0 ? log.length : next
 }
 

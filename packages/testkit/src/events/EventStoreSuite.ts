@@ -227,6 +227,18 @@ export const tests = (it: Fixture.It): void => {
       assert.include(idsOf(items), ids[0])
     }))
 
+  it.effect("list misses no later event if the cursor's event was erased and the later one has an older id", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      const [erased, later] = [idAt("evt", own.start + 2), idAt("evt", own.start + 1)] as const
+      yield* recorded(own, own.start + 10, erased, customer(2))
+      yield* recorded(own, own.start + 11, later)
+      yield* CustomerFixture.erase(own, CustomerRecords.namesOf(customer(2), []), "events")
+      const { items } = yield* store.list(own.workspace.id, {}, { limit: 10, after: erased })
+      assert.deepStrictEqual(idsOf(items), [later])
+    }))
+
   it.effect("latest finds a message's events before a deleted one", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
