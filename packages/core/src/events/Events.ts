@@ -9,7 +9,7 @@ import * as Lookup from "../Lookup.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Event } from "./Event.ts"
-import { type EventFilter, EventStore, type LatestFilter } from "./EventStore.ts"
+import { type EventFilter, type EventPage, type EventPageRequest, EventStore, type LatestFilter } from "./EventStore.ts"
 
 /** Sorts below every event's id. */
 const beforeAll = Id.lowestAt("evt", 0)
@@ -26,14 +26,14 @@ export class Events extends Context.Service<Events, {
   readonly list: (
     workspaceId: Id.WorkspaceId,
     filter: EventFilter,
-    page: PageRequest
-  ) => Effect.Effect<Page<Event>, StoreError>
+    page: EventPageRequest
+  ) => Effect.Effect<EventPage, StoreError>
   /** Newest first, for people. The pages may miss events that were being committed meanwhile. */
   readonly latest: (
     workspaceId: Id.WorkspaceId,
     filter: LatestFilter,
     page: PageRequest
-  ) => Effect.Effect<Page<Event>, StoreError>
+  ) => Effect.Effect<EventPage, StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Event, NotFound | StoreError>
 }>()("@wac/core/events/Events") {
   static readonly layer = Layer.effect(

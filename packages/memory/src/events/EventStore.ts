@@ -20,15 +20,15 @@ const list = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
   filter: EventStore.EventFilter,
-  page: Page.PageRequest
-): Page.Page<Event.Event> => {
+  page: EventStore.EventPageRequest
+): EventStore.EventPage => {
   const log = memory.events.get(workspaceId) ?? []
   const isWanted = matches(filter)
   const found: Array<Event.Event> = []
-  for (let i = start(memory, log, page.after); i < log.length && found.length <= page.limit; i++) {
+  for (let i = start(memory, log, page); i < log.length && found.length <= page.limit; i++) {
     if (isWanted(log[i]!)) found.push(log[i]!)
   }
-  return Page.fromOverread(found, page, ({ id }) => id)
+  return pageOf(memory, found, page)
 }
 
 /** Lists events, newest first. */
@@ -37,21 +37,34 @@ const latest = (
   workspaceId: Id.WorkspaceId,
   filter: EventStore.LatestFilter,
   page: Page.PageRequest
-): Page.Page<Event.Event> => {
+): EventStore.EventPage => {
   const log = memory.events.get(workspaceId) ?? []
   const isWanted = matches(filter)
   const found: Array<Event.Event> = []
   for (let i = end(memory, log, page.after) - 1; i >= 0 && found.length <= page.limit; i--) {
     if (isWanted(log[i]!)) found.push(log[i]!)
   }
-  return Page.fromOverread(found, page, ({ id }) => id)
+  return pageOf(memory, found, page)
 }
 
-const start = (memory: Memory, log: ReadonlyArray<Event.Event>, after: string | null): number => {
+const pageOf = (
+  memory: Memory,
+  found: ReadonlyArray<Event.Event>,
+  request: Page.PageRequest
+): EventStore.EventPage => {
+  const page = Page.fromOverread(found, request, ({ id }) => id)
+  return { ...page, places: page.items.map(({ id }) => `${memory.eventPlaces.get(id)!}`) }
+}
+
+const start = (
+  memory: Memory,
+  log: ReadonlyArray<Event.Event>,
+  { after, place }: EventStore.EventPageRequest
+): number => {
   if (after === null) return 0
   const last = memory.eventPosition.get(after as Id.EventId)
   if (last !== undefined && log[last]?.id === after) return last + 1
-  const next = log.findIndex(({ id }) => id > after)
+  const next = log.findIndex(({ id }) => place === undefined ? id > after : memory.eventPlaces.get(id)! > Number(place))
   return next < 0 ? log.length : next
 }
 
