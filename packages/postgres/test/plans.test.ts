@@ -578,14 +578,17 @@ for (const { layer: database, name } of plannedDatabases) {
         }))
 
       const list = (
-        { after = null, since = null, types = Event.EventType.literals }: {
+        { after = null, place = null, since = null, types = Event.EventType.literals }: {
           readonly after?: string | null
+          readonly place?: string | null
           readonly since?: number | null
           readonly types?: ReadonlyArray<Event.EventType>
         }
       ) =>
         touchedBy(
-          carryOutAll(listEvents({ workspaceId: paused.workspace, after, since, types, limit: 26, until: null }))
+          carryOutAll(
+            listEvents({ workspaceId: paused.workspace, after, place, since, types, limit: 26, until: null })
+          )
         )
 
       it.effect("a page of events costs a page, from any position and of a rare type", () =>
@@ -596,6 +599,8 @@ for (const { layer: database, name } of plannedDatabases) {
           assertReads(yield* list({ types: ["campaign.completed"] }), { events: 2 })
           assertReads(yield* list({ types: ["campaign.completed"], after }), { events: 2 })
           assertReads(yield* list({ types: ["webhook.test"] }), { events: 0 })
+          // the event was deleted since, and its place is known
+          assertReads(yield* list({ after: id("evt", events + 1), place: "0" }), { events: 3 * 26 })
         }))
 
       it.effect("the newest events cost a page too", () =>

@@ -9,10 +9,10 @@ import * as Lookup from "../Lookup.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Event } from "./Event.ts"
-import { type EventFilter, EventStore, type LatestFilter } from "./EventStore.ts"
+import { type EventFilter, type EventPage, type EventPageRequest, EventStore, type LatestFilter } from "./EventStore.ts"
 
 /** A page of events, oldest first. */
-export interface Followed extends Page<Event> {
+export interface Followed extends EventPage {
   /** The `after` that continues after the page, even if the page is the last one for now. */
   readonly resume: string
 }
@@ -28,7 +28,7 @@ const isTime = (after: string): boolean => after === Id.lowestAt("evt", Id.timeO
  * The filter and the page to read. Where `after` stands for a time, this is the time, not a place among the ids: an
  * event that was recorded since may have an id from before.
  */
-const begun = (filter: EventFilter, page: PageRequest): readonly [EventFilter, PageRequest] =>
+const begun = (filter: EventFilter, page: EventPageRequest): readonly [EventFilter, EventPageRequest] =>
   page.after === null || !isTime(page.after) ? [filter, page] : [
     { ...filter, since: Math.max(filter.since ?? 0, Id.timeOf(page.after as Id.EventId)) },
     { ...page, after: null }
@@ -42,14 +42,14 @@ export class Events extends Context.Service<Events, {
   readonly list: (
     workspaceId: Id.WorkspaceId,
     filter: EventFilter,
-    page: PageRequest
+    page: EventPageRequest
   ) => Effect.Effect<Followed, StoreError>
   /** Newest first, for people. The pages may miss events that were being committed meanwhile. */
   readonly latest: (
     workspaceId: Id.WorkspaceId,
     filter: LatestFilter,
     page: PageRequest
-  ) => Effect.Effect<Page<Event>, StoreError>
+  ) => Effect.Effect<EventPage, StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Event, NotFound | StoreError>
 }>()("@wac/core/events/Events") {
   static readonly layer = Layer.effect(
@@ -60,7 +60,7 @@ export class Events extends Context.Service<Events, {
       const get = (workspaceId: Id.WorkspaceId, text: string) =>
         Lookup.find("event", Id.parse(Id.EventId, text), (id) => store.get(workspaceId, id))
 
-      const list = (workspaceId: Id.WorkspaceId, filter: EventFilter, request: PageRequest) =>
+      const list = (workspaceId: Id.WorkspaceId, filter: EventFilter, request: EventPageRequest) =>
         Effect.map(store.list(workspaceId, ...begun(filter, request)), (page): Followed => ({
           ...page,
           resume: resumeAfter(page, request, filter)

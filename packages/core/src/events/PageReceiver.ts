@@ -6,11 +6,10 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { WorkspaceId } from "../Id.ts"
 import { deliveryHeaders, generateSecret } from "../keys/Signature.ts"
-import type { PageRequest } from "../Page.ts"
 import type { StoreError } from "../StoreError.ts"
 import { body } from "./Event.ts"
 import { resumeAfter } from "./Events.ts"
-import { EventStore } from "./EventStore.ts"
+import { type EventPageRequest, EventStore } from "./EventStore.ts"
 
 /** An event for the page, which verifies the signature from the headers and the raw body. */
 export interface PageDelivery {
@@ -41,11 +40,11 @@ export class PageReceivers extends Context.Service<PageReceivers, {
 
       const open = Effect.fnUntraced(function*(workspaceId: WorkspaceId) {
         const signingSecret = yield* generateSecret(random)
-        const { items: [newest] } = yield* events.latest(workspaceId, {}, { limit: 1, after: null })
-        let request: PageRequest = { limit, after: newest?.id ?? null }
+        const { items: [newest], places: [place] } = yield* events.latest(workspaceId, {}, { limit: 1, after: null })
+        let request: EventPageRequest = { limit, after: newest?.id ?? null, place }
         const next = Effect.gen(function*() {
           const page = yield* events.list(workspaceId, {}, request)
-          request = { limit, after: resumeAfter(page, request, {}) }
+          request = { limit, after: resumeAfter(page, request, {}), place: page.places.at(-1) ?? request.place }
           return yield* Effect.forEach(page.items, (event) => {
             const sent = body(event, "combined")
             return Effect.flatMap(Clock.currentTimeMillis, (now) =>

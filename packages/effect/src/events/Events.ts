@@ -2,15 +2,7 @@
  * Events (specification §6, contract §6): reading recorded events, and calling listeners in this process.
  */
 import { EventsApi } from "@wac/api"
-import {
-  Event as Core,
-  Events as Service,
-  type EventStore,
-  type Id,
-  type Page,
-  Polling,
-  RepeatedFailure
-} from "@wac/core"
+import { Event as Core, Events as Service, type EventStore, type Id, Polling, RepeatedFailure } from "@wac/core"
 import { Cause, type Context, Duration, Effect, Fiber, Schema, Semaphore } from "effect"
 import type { Background } from "../Background.ts"
 import type { Event, EventType } from "../generated/Event.ts"
@@ -90,7 +82,7 @@ export const listening = Effect.gen(function*() {
      */
     const findStart = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, own: ReadonlySet<Id.EventId>) {
       const earlier = new Set<Id.EventId>()
-      let page: Page.Page<Core.Event>
+      let page: EventStore.EventPage
       let after: string | null = null
       // pages on while this process's own are among them, so that none is before the place
       do {
@@ -98,7 +90,8 @@ export const listening = Effect.gen(function*() {
         after = page.next
         for (const { id } of page.items) if (!own.has(id)) earlier.add(id)
       } while (after !== null && page.items.some(({ id }) => own.has(id)))
-      return { after: after === null ? null : page.items.at(-1)!.id, earlier }
+      const isAfter = after !== null
+      return { after: isAfter ? page.items.at(-1)!.id : null, place: isAfter ? page.places.at(-1) : undefined, earlier }
     })
 
     /**
@@ -125,15 +118,18 @@ export const listening = Effect.gen(function*() {
         Effect.gen(function*() {
           const seen = recorded.count()
           const place = yield* find
-          const page: Page.Page<Core.Event> = yield* events.list(workspaceId, {}, {
+          const page: EventStore.EventPage = yield* events.list(workspaceId, {}, {
             limit: pageSize,
-            after: place.after
+            after: place.after,
+            // a listener may erase the customer of the event that it got
+            place: place.place
           })
-          for (const event of page.items) {
+          for (const [i, event] of page.items.entries()) {
             yield* turn.withPermits(1)(Effect.andThen(
               ready,
               Effect.suspend(() => {
                 place.after = event.id
+                place.place = page.places[i]
                 return place.earlier.delete(event.id) ? Effect.void : notify(event)
               })
             ))

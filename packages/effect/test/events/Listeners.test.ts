@@ -2,6 +2,9 @@ import { Events as Core, Id, StorageTime, StoreError } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { Fixture } from "@wac/testkit"
 import { Clock, Context, Effect, Layer, Scheduler } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import * as Adapter from "../../src/Adapter.ts"
 import * as Background from "../../src/Background.ts"
@@ -10,8 +13,8 @@ import { Recorded } from "../../src/events/Recorded.ts"
 import { steeredOf } from "../../src/FakeClock.ts"
 import { InFlight } from "../../src/InFlight.ts"
 import * as Log from "../../src/Log.ts"
-import { type Event, type EventType, fakeClock, type MessageReceived, WacError } from "../../src/promises.ts"
-import { fresh, hello, start, until } from "../instance.ts"
+import { type Event, type EventType, fakeClock, type MessageReceived, pglite, WacError } from "../../src/promises.ts"
+import { closing, fresh, hello, start, startLive, until } from "../instance.ts"
 
 const workspaceId = Id.WorkspaceId.make("ws_01ARZ3NDEKTSV4RRFFQ69G5FAV")
 
@@ -72,6 +75,44 @@ describe("a listener", () => {
     )
     const [recorded] = (await wac.events.list({ type: "message.sent", since: heard[0]!.created_at }).page()).data
     assert.deepStrictEqual(recorded, heard[0])
+  })
+
+  it("a listener gets each event once from registration on, even if the newest one that it got is erased", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "wac-"))
+    closing(async () => rmSync(directory, { recursive: true }))
+    const wac = await startLive({
+      storage: pglite(directory),
+      provider: {
+        phoneNumber: "+15005550100",
+        providerNumberId: "number-1",
+        templates: async () => [],
+        send: async () => ({ status: "accepted", providerMessageId: "p-1" })
+      }
+    })
+    const receive = (from: string) =>
+      wac.inbound.receive([{
+        type: "message",
+        providerNumberId: "number-1",
+        providerMessageId: `in-${from}`,
+        from,
+        text: { body: "Hello" }
+      }])
+    const [before, first, erased, last] = ["+15551230001", "+15551230002", "+15551230003", "+15551230004"] as const
+    await receive(before)
+    const heard: Array<string> = []
+    wac.on("message.received", async ({ data: { from } }) => {
+      heard.push(String(from))
+      if (from === erased) await wac.customers.erase(erased)
+    })
+    await receive(first)
+    await until(() => heard.length >= 1)
+    await receive(erased)
+    await until(() => heard.length >= 2)
+    // erased, and looked for what is next
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    await receive(last)
+    await until(() => heard.includes(last))
+    assert.deepStrictEqual(heard, [first, erased, last])
   })
 
   it.each([["behind", -10_000], ["ahead", 10_000]])(
@@ -182,8 +223,12 @@ describe("a listener", () => {
     const failures = [Effect.die(new Error("a mistake")), Effect.fail(new StoreError.StoreError({ operation: "list" }))]
     const heard = await heardOf(() => ({
       list: (_workspaceId, _filter, { after }) =>
-        failures.pop() ?? Effect.succeed({ items: after === null ? [recorded("V")] : [], next: null, resume: "" }),
-      latest: () => failures.pop() ?? Effect.succeed({ items: [], next: null })
+        failures.pop() ?? Effect.succeed(
+          after === null
+            ? { items: [recorded("V")], places: ["1"], next: null, resume: "" }
+            : { items: [], places: [], next: null, resume: "" }
+        ),
+      latest: () => failures.pop() ?? Effect.succeed({ items: [], places: [], next: null })
     }))
     assert.deepStrictEqual([heard, failures], [[recorded("V").id], []])
   })
@@ -193,9 +238,12 @@ describe("a listener", () => {
     const log = [earlier, late, own]
     const heard = await heardOf(({ recording }) => ({
       list: (_workspaceId, _filter, { after }) =>
-        Effect.succeed({ items: log.slice(log.findIndex(({ id }) => id === after) + 1), next: null, resume: "" }),
+        Effect.sync(() => {
+          const begin = log.findIndex(({ id }) => id === after) + 1
+          return { items: log.slice(begin), places: ["1", "2", "3"].slice(begin), next: null, resume: "" }
+        }),
       // `late` has an earlier place, and is committed later
-      latest: () => recording([own.id])(Effect.succeed({ items: [own, earlier], next: null }))
+      latest: () => recording([own.id])(Effect.succeed({ items: [own, earlier], places: ["2", "1"], next: null }))
     }))
     assert.deepStrictEqual(heard, [late.id, own.id])
   })

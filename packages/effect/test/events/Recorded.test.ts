@@ -1,4 +1,4 @@
-import { type Event, EventStore, type Page, type Ports } from "@wac/core"
+import { type Event, EventStore, type Ports } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { Effect, Layer } from "effect"
 import { assert, it } from "vitest"
@@ -11,7 +11,7 @@ const ofAnother = (more: { readonly [field: string]: string }): Layer.Layer<Port
     EventStore.EventStore,
     Effect.map(EventStore.EventStore, (store): EventStore.EventStore["Service"] => {
       const told = (event: Event.Event): Event.Event => ({ ...event, data: { ...event.data, ...more } })
-      const ofPage = (page: Page.Page<Event.Event>) => ({ ...page, items: page.items.map(told) })
+      const ofPage = (page: EventStore.EventPage) => ({ ...page, items: page.items.map(told) })
       return {
         ...store,
         list: (...args) => Effect.map(store.list(...args), ofPage),

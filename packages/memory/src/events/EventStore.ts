@@ -20,15 +20,15 @@ const list = (
   memory: Memory,
   workspaceId: Id.WorkspaceId,
   filter: EventStore.EventFilter,
-  page: Page.PageRequest
-): Page.Page<Event.Event> => {
+  page: EventStore.EventPageRequest
+): EventStore.EventPage => {
   const log = memory.events.get(workspaceId) ?? []
   const isWanted = matches(filter)
   const found: Array<Event.Event> = []
-  for (let i = start(memory, log, page.after); i < log.length && found.length <= page.limit; i++) {
+  for (let i = start(memory, log, page); i < log.length && found.length <= page.limit; i++) {
     if (isWanted(log[i]!)) found.push(log[i]!)
   }
-  return Page.fromOverread(found, page, ({ id }) => id)
+  return pageOf(memory, found, page)
 }
 
 /** Lists events, newest first. */
@@ -37,27 +37,42 @@ const latest = (
   workspaceId: Id.WorkspaceId,
   filter: EventStore.LatestFilter,
   page: Page.PageRequest
-): Page.Page<Event.Event> => {
+): EventStore.EventPage => {
   const log = memory.events.get(workspaceId) ?? []
   const isWanted = matches(filter)
   const found: Array<Event.Event> = []
   for (let i = end(memory, log, page.after) - 1; i >= 0 && found.length <= page.limit; i--) {
     if (isWanted(log[i]!)) found.push(log[i]!)
   }
-  return Page.fromOverread(found, page, ({ id }) => id)
+  return pageOf(memory, found, page)
+}
+
+const pageOf = (
+  memory: Memory,
+  found: ReadonlyArray<Event.Event>,
+  request: Page.PageRequest
+): EventStore.EventPage => {
+  const page = Page.fromOverread(found, request, ({ id }) => id)
+  return { ...page, places: page.items.map(({ id }) => `${memory.eventPlaces.get(id)!}`) }
 }
 
 /**
- * Where a page of events after an event begins. If that event was deleted, some events before it come again, but none
- * is missed: an event may have been recorded after it under an older id.
+ * Where a page of events after an event begins. If that event was deleted, and its place is not known, some events
+ * before it come again, but none is missed: an event may have been recorded after it under an older id.
  */
-const start = (memory: Memory, log: ReadonlyArray<Event.Event>, after: string | null): number => {
+const start = (
+  memory: Memory,
+  log: ReadonlyArray<Event.Event>,
+  { after, place }: EventStore.EventPageRequest
+): number => {
   if (after === null) return 0
   const last = memory.eventPosition.get(after as Id.EventId)
   if (last !== undefined && log[last]?.id === after) return last + 1
-  if (Option.isNone(Id.parse(Id.EventId, after))) return 0
+  if (place === undefined && Option.isNone(Id.parse(Id.EventId, after))) return 0
   const from = Id.timeOf(after as Id.EventId) - Duration.toMillis(MessageStore.idAhead)
-  const next = log.findIndex(({ createdAt }) => createdAt >= from)
+  const next = log.findIndex(({ createdAt, id }) =>
+    place === undefined ? createdAt >= from : memory.eventPlaces.get(id)! > Number(place)
+  )
   return next < 0 ? log.length : next
 }
 

@@ -9,7 +9,7 @@ import { Database } from "../Database.ts"
 import { first, statement, value } from "../Statement.ts"
 import { select } from "../TableStatements.ts"
 import * as ForgetEvents from "./ForgetEvents.ts"
-import { listedOf, type ListEvents, listEvents, startOf } from "./ListEvents.ts"
+import { listedOf, type ListEvents, listEvents, type Placed, placed, startOf } from "./ListEvents.ts"
 import { event } from "./StoredEvent.ts"
 
 /**
@@ -70,7 +70,7 @@ export const latest = statement(inputs, ({ after, limit, since, start, types, un
         ${firstSince(until)}
       ) as last
   )
-  select ${event.names("page")}
+  select ${event.names("page")}, page.position::text as place
   from (
     select e.* from unnest(${types}) as t (type) cross join lateral (
       select * from wac.events e
@@ -88,7 +88,7 @@ export const latest = statement(inputs, ({ after, limit, since, start, types, un
 const ofMessage = statement(
   { ...inputs, messageId: value<string>() },
   ({ after, limit, messageId, since, start, types, until, workspaceId }) => `
-  select ${event.names("e")} from wac.events e
+  select ${event.names("e")}, e.position::text as place from wac.events e
   where e.order_key = ${messageId} and e.workspace_id = ${workspaceId} and e.type::text = any(${types})
     and coalesce(e.created_at >= ${since}::bigint, true) and coalesce(e.created_at < ${until}::bigint, true)
     and coalesce(e.position < (
@@ -99,13 +99,18 @@ const ofMessage = statement(
 
 const get = select(event, "wac.events", event.pick("workspaceId", "id"))
 
+const pageOf = (found: ReadonlyArray<Placed>, request: Page.PageRequest): EventStore.EventPage => {
+  const { items, next } = Page.fromOverread(found, request, ({ event }) => event.id)
+  return { items: items.map(({ event }) => event), places: items.map(({ place }) => place), next }
+}
+
 export const layer = Layer.effect(
   EventStore.EventStore,
   Effect.map(Database, ({ planned, query }) => {
     const read = (
       command: ListEvents,
       waited = Duration.zero
-    ): Effect.Effect<ReadonlyArray<Event.Event>, StoreError.StoreError> =>
+    ): Effect.Effect<ReadonlyArray<Placed>, StoreError.StoreError> =>
       Effect.flatMap(
         planned("EventStore.list", listEvents(command)),
         (rows) => {
@@ -125,12 +130,13 @@ export const layer = Layer.effect(
           read({
             workspaceId,
             after: page.after,
+            place: page.place ?? null,
             since: since ?? null,
             types: typesOf(type),
             limit: page.limit + 1,
             until: null
           }),
-          (items) => Page.fromOverread(items, page, ({ id }) => id)
+          (items) => pageOf(items, page)
         ),
       latest: (workspaceId, { messageId, since, type, until }, page) => {
         const given = {
@@ -145,7 +151,7 @@ export const layer = Layer.effect(
         }
         return Effect.map(
           query("EventStore.latest", messageId === undefined ? latest(given) : ofMessage({ ...given, messageId })),
-          (rows) => Page.fromOverread(rows.map(event.read), page, ({ id }) => id)
+          (rows) => pageOf(rows.map(placed.read), page)
         )
       },
       forget: Effect.fnUntraced(function*(before, unhandledBefore) {

@@ -1,12 +1,13 @@
 /**
  * Reads a page of events, in the order of their positions and only as far as that order is settled, so that a caller
- * that follows the pages misses nothing. A page begins after an event's position. Without one, it begins after the last
+ * that follows the pages misses nothing. A page begins after an event's position, which the caller may know if the event
+ * was deleted. Without one, it begins after the last
  * event that is certainly older than a time: by more than processes' clocks may differ.
  */
 import { type Event, Id, type Time } from "@wac/core"
 import { Option } from "effect"
 import * as Clocks from "../Clocks.ts"
-import { columns, list as listOf } from "../Columns.ts"
+import { columns, list as listOf, type Reader, result } from "../Columns.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { last, settled } from "./EventPositions.ts"
 import { event } from "./StoredEvent.ts"
@@ -15,6 +16,8 @@ import { event } from "./StoredEvent.ts"
 export interface ListEvents {
   readonly workspaceId: Id.WorkspaceId
   readonly after: string | null
+  /** The position of the event `after`, which counts if it was deleted since; `null` if it is not known. */
+  readonly place: string | null
   readonly since: Time.Instant | null
   readonly types: ReadonlyArray<Event.EventType>
   readonly limit: number
@@ -22,9 +25,15 @@ export interface ListEvents {
   readonly until: string | null
 }
 
+/** An event with its position. */
+export interface Placed {
+  readonly event: Event.Event
+  readonly place: string
+}
+
 /** The page found. */
 export interface Listed {
-  readonly items: ReadonlyArray<Event.Event>
+  readonly items: ReadonlyArray<Placed>
   /** Whether committed events were left out because earlier ones may still be committed. */
   readonly heldBack: boolean
   readonly until: string
@@ -55,13 +64,14 @@ const list = statement(
   {
     workspaceId,
     after: value<string | null>(),
+    place: value<string | null>(),
     since: value<Time.Instant | null>(),
     types,
     limit: value<number>(),
     start: value<Time.Instant | null>()
   },
-  ({ after, limit, since, start, types, workspaceId }) =>
-    `select ${event.names("page")}
+  ({ after, limit, place, since, start, types, workspaceId }) =>
+    `select ${event.names("page")}, page.position::text as place
   from (
     select e.* from unnest(${types}) as t (type) cross join lateral (
       select * from wac.events e
@@ -69,6 +79,7 @@ const list = statement(
         and e.position > (
           select coalesce(
             (select e.position from wac.events e where e.id = ${after} and e.workspace_id = ${workspaceId}),
+            ${place}::bigint,
             (
               select e.position from wac.events e
               where e.workspace_id = ${workspaceId} and e.created_at < ${start}::bigint - ${Clocks.spread}
@@ -108,12 +119,19 @@ export const startOf = (after: string | null): Time.Instant | null =>
 
 /** The statements that read a page. */
 export const listEvents = (
-  { after, limit, since, types, until, workspaceId }: ListEvents
+  { after, limit, place, since, types, until, workspaceId }: ListEvents
 ): ReadonlyArray<Statement> => [
   look({ until }),
-  list({ workspaceId, after, since, types, limit, start: startOf(after) ?? since }),
+  list({ workspaceId, after, place, since, types, limit, start: startOf(after) ?? since }),
   lookHeldBack({ workspaceId, types })
 ]
+
+const placeOf = result<Pick<Placed, "place">>({ place: "text" })
+
+/** Reads an event with its position. */
+export const placed: Reader<Placed> = {
+  read: (row) => ({ event: event.read(row), ...placeOf.read(row) })
+}
 
 const looked = columns<Pick<Listed, "until">>({ until: "text" })
 
@@ -121,7 +139,7 @@ const held = columns<Pick<Listed, "heldBack">>({ heldBack: "boolean" })
 
 /** Reads the results of {@link listEvents}. */
 export const listedOf = ([look, items, heldBack]: ReadonlyArray<Rows>): Listed => ({
-  items: items!.map(event.read),
+  items: items!.map(placed.read),
   ...held.read(heldBack![0]!),
   ...looked.read(look![0]!)
 })

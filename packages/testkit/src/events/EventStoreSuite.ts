@@ -216,6 +216,34 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
+  it.effect("list continues from the place of an event that was erased since, and repeats none before it", () =>
+    Effect.gen(function*() {
+      const store = yield* EventStore.EventStore
+      const own = yield* world()
+      const [kept, gone] = [customer(1), customer(2)]
+      const first = yield* recorded(own, own.start, yield* Fixture.id("evt"), kept)
+      const second = yield* recorded(own, own.start + 1, yield* Fixture.id("evt"), gone)
+      const found = yield* store.list(own.workspace.id, {}, { limit: 10, after: null })
+      assert.deepStrictEqual(idsOf(found.items), [first, second])
+      const newest = yield* store.latest(own.workspace.id, {}, { limit: 1, after: null })
+      assert.deepStrictEqual(idsOf(newest.items), [second])
+      assert.strictEqual(newest.places.length, 1)
+      yield* CustomerFixture.erase(own, CustomerRecords.namesOf(gone, []), "events")
+      const rest = (place: string | undefined) =>
+        Effect.map(
+          store.list(own.workspace.id, {}, { limit: 10, after: second, place }),
+          ({ items }) => idsOf(items)
+        )
+      for (const { places } of [found, newest]) assert.deepStrictEqual(yield* rest(places.at(-1)), [])
+      const third = yield* recorded(own, own.start + 2, yield* Fixture.id("evt"), kept)
+      for (const { places } of [found, newest]) assert.deepStrictEqual(yield* rest(places.at(-1)), [third])
+      // of another place before it
+      assert.deepStrictEqual(yield* rest(found.places[0]), [third])
+      // the event itself counts if it is there
+      const { items } = yield* store.list(own.workspace.id, {}, { limit: 10, after: third, place: found.places[0] })
+      assert.deepStrictEqual(idsOf(items), [])
+    }))
+
   it.effect("latest misses no older event if the cursor's id was created before its neighbours were recorded", () =>
     Effect.gen(function*() {
       const store = yield* EventStore.EventStore
@@ -261,7 +289,7 @@ export const tests = (it: Fixture.It): void => {
       yield* recorded(own, own.start)
       for (const after of [idAt("evt", own.start - 2 * hour), idAt("msg", own.start + 2 * hour)]) {
         const page = yield* store.latest(own.workspace.id, {}, { limit: 10, after })
-        assert.deepStrictEqual(page, { items: [], next: null })
+        assert.deepStrictEqual(page, { items: [], places: [], next: null })
       }
     }))
 
