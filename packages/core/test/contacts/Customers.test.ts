@@ -161,11 +161,12 @@ it.effect(
       const user = { phone: null, userId: "US.1" }
       yield* receive(message(own, { providerMessageId: "wamid.1", customer: user }))
       const { apply } = yield* Inbound
-      const answered = apply(message(own, {
+      const optOut = message(own, {
         providerMessageId: "wamid.2",
         customer: { phone, userId: "US.1" },
         preference: "opt_out"
-      }))
+      })
+      const answered = apply(optOut, yield* Clock.currentTimeMillis)
       state.erasing = (erase) => (step) => {
         if (step.place !== "posts") return erase(step)
         state.erasing = (erase) => erase
