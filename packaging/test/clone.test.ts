@@ -6,7 +6,7 @@ import * as Extent from "@wac/testbed/Extent"
 import * as FreePort from "@wac/testbed/FreePort"
 import { execFile, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -109,4 +109,38 @@ describe("npm pack", () => {
       assert.strictEqual(scripts?.prepack, `tsc -b${pages}${required}${vendored}`, name)
     }
   })
+})
+
+describe("an upgrade of a clone", () => {
+  it(
+    "the guide's commands put the new version into a folder of its own and leave the running one as it is",
+    Clone.needed,
+    async () => {
+      const [, commands] = /^```sh in="a clone"\n(.*?)^```$/ms
+        .exec(readFileSync(join(root, "docs/guides/upgrade.md"), "utf8"))!
+      const folder = mkdtempSync(join(tmpdir(), "wac-upgraded-clone-"))
+      onTestFinished(() => rmSync(folder, { recursive: true }))
+      const [theirs, ours] = [join(folder, "theirs"), join(folder, "wac")]
+      const env = {
+        PATH: process.env["PATH"]!,
+        HOME: folder,
+        ...Object.fromEntries(["AUTHOR", "COMMITTER"].flatMap((who) => [
+          [`GIT_${who}_NAME`, "wac"],
+          [`GIT_${who}_EMAIL`, "wac@example.com"]
+        ]))
+      }
+      const bash = async (script: string, cwd: string): Promise<string> =>
+        (await run("bash", ["-euc", script], { cwd, env })).stdout
+      const publish = (version: string) =>
+        bash(`echo ${version} >version && git add version && git commit --quiet --message=${version}`, theirs)
+      await bash("git init --quiet --initial-branch=main theirs", folder)
+      await publish("1")
+      await bash("git clone --quiet theirs wac", folder)
+      await publish("2")
+      const next = (await bash(`${commands}\npwd`, ours)).trim().split("\n").at(-1)!
+      assert.notStrictEqual(next, ours)
+      assert.strictEqual(readFileSync(join(ours, "version"), "utf8"), "1\n")
+      assert.strictEqual(readFileSync(join(next, "version"), "utf8"), "2\n")
+    }
+  )
 })

@@ -5,7 +5,7 @@
  * Every block `sh` is run unless it is marked `not-run="why"`, and then the text says "Not run by our tests: … why". A
  * block `sh in="a project of its own"` is run by `packaging/test/documentation.test.ts`, from packed packages, and one
  * `in="an empty directory"` by `packaging/test/server.test.ts`, and those of an installed server's folders by
- * `packaging/test/upgrade.test.ts`. What needs PostgreSQL servers of its own is run by `running/failover.test.ts`
+ * `packaging/test/upgrade.test.ts`, and `in="a clone"` by `packaging/test/clone.test.ts`. What needs PostgreSQL servers of its own is run by `running/failover.test.ts`
  * (`in="a PostgreSQL cluster"`), `running/backups.test.ts` (`in="a PostgreSQL server"`),
  * `running/cluster-backups.test.ts` (`in="a PostgreSQL cluster with backups"`), `keys/embedded-master-key.test.ts`
  * (`in="a folder with an embedded database"`), `Encryption.test.ts` of the
