@@ -412,7 +412,7 @@ describe("the campaign runner", () => {
           reason: "invalid_field",
           param: "template.header.image.media",
           message: "template.header.image.media does not name a file of this workspace"
-        }
+        } as const
         assert.deepInclude(yield* refusalOf("Start", id), missing)
         const template = { name: "pictured", language: "en_US", header: { image: { media } } }
         const plan = { name: "B", template: { name: "plain", language: "en_US" }, templateB: template }
