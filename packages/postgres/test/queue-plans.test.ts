@@ -7,6 +7,7 @@ import { assert, it, layer } from "@effect/vitest"
 import { Capabilities, type Id, type Idempotency, Limits, type MessageStore, type QueueEndStep } from "@wac/core"
 import { MessageFixture } from "@wac/testkit"
 import { Duration, Effect } from "effect"
+import { loadQueue } from "../src/campaigns/WorkOnCampaign.ts"
 import * as Accept from "../src/messages/Accept.ts"
 import { cancel } from "../src/messages/Cancel.ts"
 import * as Settle from "../src/messages/Settle.ts"
@@ -185,6 +186,8 @@ for (
           const { params, text } = backlogOf(of, now)
           return client.unsafe(text, params)
         }
+        const waitingOf = loadQueue({ campaignId: "cmp" as Id.CampaignId, limit: batch }, { waitingAfter: now })
+        const waiting = client.unsafe(waitingOf.text, waitingOf.params)
         const backlog = counted(null)
         const backlogOfOne = counted(workspace)
         // one connection, so that its plans stay
@@ -201,6 +204,7 @@ for (
           yield* carryOut(end, ends(1, 1, { _tag: "Done" }))
           yield* carryOut(cancel, cancels(2, 1))
           yield* beating
+          yield* waiting
           yield* backlog
           yield* backlogOfOne
           for (const text of [nextText, releaseAllText]) yield* client.unsafe(text)
@@ -213,6 +217,10 @@ for (
           yield* client`insert into wac.queue_releases (workspace_id, held_since) values (${workspace}, 1)`
           yield* client`insert into wac.workspaces (id, name, created_at)
             select 'ws ' || i, 'another', 2 from generate_series(1, ${stored}) i`
+
+          // all but a few of the campaign are due
+          yield* client`update wac.send_queue set due_at = ${now + 1000} where message_id like 'msg of cmp _'`
+          yield* reading("those that wait for a campaign", waiting, few)
 
           const all = Array(batch).fill(true)
           const queued = yield* reading("queueing", accept(sends(100, batch, { later })), few)

@@ -29,6 +29,8 @@ export const pauseReasons: Record<PauseReason, string> = {
   person: "Someone paused it.",
   template_not_approved: "The provider no longer approves its template.",
   template_category: "The provider has changed the category of its template, which may change what it costs.",
+  template_changed: "Its template takes other values than when its recipients were checked.",
+  file_not_available: "A file in its template's values is missing, or the provider does not accept it.",
   sender_not_available: "Its phone number cannot send.",
   quota_exhausted: "The workspace has used up its quota.",
   failure_rate: "Too many of its last messages failed.",

@@ -523,6 +523,8 @@ export type PauseReason =
   | "person"
   | "template_not_approved"
   | "template_category"
+  | "template_changed"
+  | "file_not_available"
   | "sender_not_available"
   | "quota_exhausted"
   | "failure_rate"

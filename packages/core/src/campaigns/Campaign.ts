@@ -4,7 +4,8 @@
  */
 import { Duration, Result, Schema } from "effect"
 import { Forbidden, InvalidBody } from "../Errors.ts"
-import type { CampaignId, MediaId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import type { CampaignId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import type { OutboundMessage } from "../messages/Message.ts"
 import * as MessageFiles from "../messages/MessageFiles.ts"
 import { TemplateContent } from "../messages/TemplateContent.ts"
 import * as PlainText from "../PlainText.ts"
@@ -36,6 +37,8 @@ export const PauseReason = Schema.Literals([
   "person",
   "template_not_approved",
   "template_category",
+  "template_changed",
+  "file_not_available",
   "sender_not_available",
   "quota_exhausted",
   "failure_rate",
@@ -51,6 +54,8 @@ const reasons: { readonly [reason in PauseReason]: string } = {
   person: "a person paused it",
   template_not_approved: "its template is not approved",
   template_category: "the provider has changed the category of its template",
+  template_changed: "its template takes other values than when its recipients were checked",
+  file_not_available: "a file in its template's values is missing, or the provider does not accept it",
   sender_not_available: "its phone number cannot send",
   quota_exhausted: "the workspace has used up its quota",
   failure_rate: "too many of its last messages failed",
@@ -296,6 +301,10 @@ const edit = (
   return refusal === undefined ? Result.succeed(edited) : Result.fail(refusal)
 }
 
+/** Whether only a person lets the campaign be checked, started or resumed. */
+export const waitsForPerson = ({ status }: Pick<Campaign, "status">): boolean =>
+  status === "draft" || status === "ready" || status === "paused"
+
 /** The statuses that a campaign never leaves. */
 export const endings = ["completed", "cancelled"] as const satisfies ReadonlyArray<CampaignStatus>
 
@@ -445,11 +454,24 @@ export const change = (
 export const pauseFor = (campaign: Campaign, reason: PauseReason): Campaign =>
   campaign.status === "running" ? { ...campaign, status: "paused", pausedFor: reason } : campaign
 
-/** The files of ours in the values that a campaign's templates have for all recipients. */
-export const filesOf = ({ template, templateB }: Pick<Plan, "template" | "templateB">): ReadonlyArray<MediaId> =>
-  [template, ...templateB === null ? [] : [templateB]].flatMap((content) =>
-    MessageFiles.ofTemplate(content).map(({ id }) => id)
-  )
+/** The files of ours in the values that a campaign's templates have for all recipients, with the campaign's fields. */
+export const filesOf = (
+  { template, templateB }: Pick<Plan, "template" | "templateB">
+): ReadonlyArray<MessageFiles.File> => [
+  ...MessageFiles.ofTemplate(template),
+  ...templateB === null ? [] : MessageFiles.ofTemplate(templateB).map((file) => ({
+    ...file,
+    param: file.param.replace(/^template/, "templateB")
+  }))
+]
+
+/** Whether a field of a recipient's message holds a file that the campaign has for all recipients. */
+export const sharesFile = (
+  plan: Pick<Plan, "template" | "templateB">,
+  message: OutboundMessage,
+  param: string
+): boolean =>
+  MessageFiles.of(message).some((file) => file.param === param && filesOf(plan).some(({ id }) => id === file.id))
 
 /** Until when a campaign that a person has started may send; `undefined` if it may not. */
 export const sendsUntil = (campaign: Campaign, now: Instant): Instant | undefined =>

@@ -58,11 +58,16 @@ export const layer = Layer.effectDiscard(
     const departures = yield* Departures.make
 
     const record = Effect.fnUntraced(function*(
-      { id, workspaceId }: CampaignWorkStep.Worked["campaign"],
+      campaign: CampaignWorkStep.Worked["campaign"],
       { message, tries }: CampaignWorkStep.Claimed,
       ended: QueuedEnd<{ readonly campaignId: Id.CampaignId }>
     ) {
-      const { end, pause } = RecipientEnd.after(ended, tries)
+      const { id, workspaceId } = campaign
+      const { end, pause } = RecipientEnd.after(
+        ended,
+        tries,
+        (param) => Campaign.sharesFile(campaign, message.content, param)
+      )
       const now = yield* Clock.currentTimeMillis
       if (pause !== undefined) {
         yield* store.change({ workspaceId, id, now, change: { _tag: "PauseFor", reason: pause } })

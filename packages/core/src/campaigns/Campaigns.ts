@@ -2,12 +2,13 @@
  * The service for campaigns (contract §11): people and programs create, change and watch them. Writes through
  * `CampaignStore`.
  */
-import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
+import { Clock, Context, Effect, Layer, Option, Result, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Forbidden, InvalidBody, NotFound } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as KeyBinding from "../keys/KeyBinding.ts"
 import * as Lookup from "../Lookup.ts"
+import * as Media from "../media/Media.ts"
 import { SendableMedia } from "../media/SendableMedia.ts"
 import * as Policy from "../messages/Policy.ts"
 import * as PhoneNumber from "../numbers/PhoneNumber.ts"
@@ -70,15 +71,15 @@ export interface Operations {
     period?: CampaignTimeline.Period
   ) => Effect.Effect<CampaignTimeline.Timeline, NotFound | Forbidden | StoreError>
   /**
-   * Changes a campaign (`Campaign.change`). With `onlyFrom`, it fails unless the campaign names this sender. Safe to
-   * repeat.
+   * Changes a campaign (`Campaign.change`). With `onlyFrom`, it fails unless the campaign names this sender. A check, a
+   * start and a resumption fail if a file that all recipients get does not exist or cannot be sent. Safe to repeat.
    */
   readonly change: (
     workspaceId: Id.WorkspaceId,
     id: string,
     change: Campaign.Change,
     onlyFrom?: Campaign.Campaign["from"]
-  ) => Effect.Effect<Campaign.Campaign, NotFound | Forbidden | StoreError>
+  ) => Effect.Effect<Campaign.Campaign, InvalidBody | NotFound | Forbidden | StoreError>
   /**
    * Adds rows to a campaign that is not started, or replaces all of its rows. Memory use does not depend on their
    * number. If the stream fails, the campaign would have more than `Campaign.maxRows` rows, or another upload begins
@@ -213,6 +214,21 @@ export class Campaigns extends Context.Service<
 
       const get = (workspaceId: Id.WorkspaceId, text: string) => find(text, (id) => store.get(workspaceId, id))
 
+      /** Fails if a file that the campaign would send to all cannot be sent. A campaign that is on its way finds out. */
+      const refuseMissing = Effect.fnUntraced(function*(campaign: Campaign.Campaign) {
+        if (!Campaign.waitsForPerson(campaign)) return
+        for (const file of Campaign.filesOf(campaign)) {
+          const found = yield* Effect.result(library.find(campaign.workspaceId, file.id))
+          if (Result.isFailure(found)) {
+            if (found.failure._tag === "StoreError") return yield* found.failure
+            // a file that cannot be read now may be read when it is sent
+            continue
+          }
+          const refusal = found.success === undefined ? Media.missing(file.param) : Media.refusal(found.success, file)
+          if (refusal !== undefined) return yield* refusal
+        }
+      })
+
       const operations: Operations = {
         create: Effect.fn("Campaigns.create")(function*(workspaceId, plan) {
           const id = yield* Id.generate(random, "cmp")
@@ -227,13 +243,22 @@ export class Campaigns extends Context.Service<
           return CampaignTimeline.of(yield* store.timeline(workspaceId, id), period)
         }),
         change: Effect.fn("Campaigns.change")(function*(workspaceId, text, change, onlyFrom) {
+          if (change._tag === "Check" || change._tag === "Start" || change._tag === "Resume") {
+            yield* refuseMissing(yield* get(workspaceId, text))
+          }
           const now = yield* Clock.currentTimeMillis
           const only = onlyFrom === undefined ? {} : { onlyFrom }
           const changed = yield* find(text, (id) => store.change({ workspaceId, id, now, change, rateCard, ...only }))
           const campaign = yield* Effect.fromResult(changed)
           // a repetition of the change repeats this too, if it fails
           const until = Campaign.sendsUntil(campaign, now)
-          if (until !== undefined) yield* library.keepUntil(workspaceId, Campaign.filesOf(campaign), until)
+          if (until !== undefined) {
+            yield* library.keepUntil(
+              workspaceId,
+              Campaign.filesOf(campaign).map(({ id }) => id),
+              until
+            )
+          }
           return campaign
         }),
         upload: (workspaceId, text, rows, end) =>

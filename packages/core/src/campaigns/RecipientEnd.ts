@@ -47,25 +47,43 @@ const waiting = (after: Duration.Duration): After => ({ end: { _tag: "Missed", a
 const ofAll: { readonly [reason: string]: PauseReason } = {
   template_not_approved: "template_not_approved",
   template_not_found: "template_not_approved",
+  // the values fitted the template when the rows were checked
+  template_params_mismatch: "template_changed",
   sender_not_available: "sender_not_available",
   workspace_suspended: "sender_not_available",
   quota_exhausted: "quota_exhausted",
   provider_policy: "provider_policy"
 }
 
-const afterRefusal = (error: DomainError): After => {
+/** Whether a field of the message holds a file that all recipients get. */
+type IsShared = (param: string) => boolean
+
+/** The reason to pause for a refusal that would meet every other recipient too. */
+const pauseOf = (error: DomainError, isShared: IsShared): PauseReason | undefined => {
   const reason = reasonOf(error) ?? ""
-  const pause = ofAll[reason] ?? (reason === "provider_error" ? "sender_not_available" : undefined)
+  if (error._tag === "InvalidBody" && error.param !== undefined && isShared(error.param)) return "file_not_available"
+  return ofAll[reason] ?? (reason === "provider_error" ? "sender_not_available" : undefined)
+}
+
+const afterRefusal = (error: DomainError, isShared: IsShared): After => {
+  const pause = pauseOf(error, isShared)
   // the recipient is due immediately, so that they get the message once the campaign is resumed
   if (pause !== undefined) return { ...waiting(Duration.zero), pause }
   if (error._tag === "RateLimited") return waiting(error.retryAfter)
   if (error._tag === "ServerError") return again(retryAfterOf(error) ?? SendBinding.lease)
-  if (reason === "messaging_limit_reached") return waiting(limitDelay)
+  if (reasonOf(error) === "messaging_limit_reached") return waiting(limitDelay)
   return { end: { _tag: "Skipped", error: errorOf(error) } }
 }
 
-/** Decides what follows after a try. The recipient was tried `tries` times before. */
-export const after = (ended: QueuedEnd<{ readonly campaignId: CampaignId }>, tries: number): After => {
+/**
+ * Decides what follows after a try. The recipient was tried `tries` times before. `isShared` tells whether a field of
+ * the message holds a file that all recipients get.
+ */
+export const after = (
+  ended: QueuedEnd<{ readonly campaignId: CampaignId }>,
+  tries: number,
+  isShared: IsShared = () => false
+): After => {
   switch (ended._tag) {
     case "Settled":
       return { end: null }
@@ -80,7 +98,7 @@ export const after = (ended: QueuedEnd<{ readonly campaignId: CampaignId }>, tri
     case "Duplicate":
       return { end: { _tag: "Skipped", error: duplicate } }
     case "Refused":
-      return afterRefusal(ended.error)
+      return afterRefusal(ended.error, isShared)
     case "NotSent": {
       const delay = Duration.min(Duration.times(firstDelay, 2 ** Math.min(tries, 10)), maxDelay)
       return again(Duration.max(delay, retryAfterOf(ended.error) ?? Duration.zero))

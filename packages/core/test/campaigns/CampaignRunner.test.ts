@@ -9,6 +9,7 @@ import { after } from "../../src/campaigns/RecipientEnd.ts"
 import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
 import type { MediaId, PhoneNumberId, WorkspaceId } from "../../src/Id.ts"
+import * as Media from "../../src/media/Media.ts"
 import { SendableMedia } from "../../src/media/SendableMedia.ts"
 import { MessageStore } from "../../src/messages/MessageStore.ts"
 import type { PhoneNumber } from "../../src/numbers/PhoneNumber.ts"
@@ -166,10 +167,11 @@ const notSent: ProviderOutcome = {
 describe("the campaign runner", () => {
   it.effect(
     "the files of a campaign's templates are kept while it may send, as it is started and changed",
-    campaigning(({ files }) =>
+    campaigning(({ files, images }) =>
       Effect.gen(function*() {
         yield* startRunner
         const [media, mediaB] = [yield* newId("med"), yield* newId("med")]
+        images.ids.add(media).add(mediaB)
         const template = (media: MediaId) => ({
           name: "plain",
           language: "en_US",
@@ -396,6 +398,66 @@ describe("the campaign runner", () => {
   )
 
   it.effect(
+    "a campaign whose file is missing is not checked, started or resumed, and pauses itself if the file goes meanwhile",
+    campaigning(({ images, provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { change, id, media, now, workspace } = yield* readyWithFile(images, start + hour)
+        const campaigns = yield* Campaigns
+        const refusalOf = (_tag: "Check" | "Start" | "Resume", id: string) =>
+          Effect.flip(campaigns.change(workspace.id, id, { _tag }))
+        images.ids.delete(media)
+        const missing = {
+          _tag: "InvalidBody",
+          reason: "invalid_field",
+          param: "template.header.image.media",
+          message: "template.header.image.media does not name a file of this workspace"
+        } as const
+        assert.deepInclude(yield* refusalOf("Start", id), missing)
+        const template = { name: "pictured", language: "en_US", header: { image: { media } } }
+        const plan = { name: "B", template: { name: "plain", language: "en_US" }, templateB: template }
+        const other = yield* campaigns.create(workspace.id, plan)
+        yield* campaigns.upload(workspace.id, other.id, rows(1), "add")
+        assert.deepInclude(yield* refusalOf("Check", other.id), { param: "templateB.header.image.media" })
+
+        images.ids.add(media)
+        yield* change("Start")
+        images.ids.delete(media)
+        yield* advance(10 * second)
+        assert.deepInclude(yield* now, { status: "paused", pausedFor: "file_not_available" })
+        assert.deepInclude(yield* refusalOf("Resume", id), missing)
+        images.ids.add(media)
+        yield* change("Resume")
+        yield* advance(10 * second)
+        assert.lengthOf(provider.calls, 1)
+        assert.deepInclude(yield* now, { status: "completed", counts: { ...none, sent: 1 } })
+      })
+    )
+  )
+
+  it.effect(
+    "a campaign whose template takes other values than when its rows were checked pauses itself, and skips nobody",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { change, now, number } = yield* ready(3)
+        yield* list(number, [{ ...templates[0]!, components: [{ type: "BODY", text: "Hello {{1}}." }] }])
+        yield* change("Start")
+        yield* advance(10 * second)
+        assert.deepInclude(yield* now, {
+          status: "paused",
+          pausedFor: "template_changed",
+          counts: { ...none, queued: 3 }
+        })
+        yield* list(number, templates)
+        yield* change("Resume")
+        yield* advance(10 * second)
+        assert.lengthOf(provider.calls, 3)
+      })
+    )
+  )
+
+  it.effect(
     "an outcome that is lost is never sent again",
     campaigning(({ provider }) =>
       Effect.gen(function*() {
@@ -479,6 +541,10 @@ describe("the end of a recipient", () => {
     })
     assert.strictEqual(refused("template_not_approved").pause, "template_not_approved")
     assert.strictEqual(refused("quota_exhausted").pause, "quota_exhausted")
+    const param = "template.header.image.media"
+    const unusable = { _tag: "Refused", error: Media.missing(param) } as const
+    assert.strictEqual(after(unusable, 0, (shared) => shared === param).pause, "file_not_available")
+    assert.strictEqual(after(unusable, 0).end?._tag, "Skipped")
     // waiting for a limit is no try, after which the next failure would wait longer
     assert.strictEqual(refused("quota_exhausted").end?._tag, "Missed")
     assert.strictEqual(refused("messaging_limit_reached").end?._tag, "Missed")

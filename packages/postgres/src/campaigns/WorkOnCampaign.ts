@@ -110,7 +110,7 @@ const loadRows = statement(
  * statement locks the row of the queue first, so to avoid deadlocks it skips locked rows of both; the next piece of
  * work takes the skipped recipients.
  */
-const loadQueue = variants({
+export const loadQueue = variants({
   campaignId: value<Id.CampaignId>(),
   limit: value<number>()
 }, {
