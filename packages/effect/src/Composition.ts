@@ -260,6 +260,9 @@ const beneath = <E, EInFront>(
 /** Every service that an adapter of {@link Adapters} may use. */
 export type Beneath = Layer.Success<ReturnType<typeof beneath>>
 
+/** Reads messages of the outbox. */
+const outboxReader = Layer.succeed(OutboxRunner.OutboxReader, { read: Input.reader(MessagesApi.EnqueuedMessage) })
+
 /** The domain's services over storage, provider and receivers. */
 export const services = <E, EAdapters, EInFront>(
   config: Config<E>,
@@ -270,7 +273,7 @@ export const services = <E, EAdapters, EInFront>(
 ) =>
   Layer.mergeAll(
     ApiKeys.ApiKeys.layer,
-    Messages.Messages.layer,
+    Layer.provide(Messages.Messages.layer, outboxReader),
     ReadMarks.ReadMarks.layer,
     Webhooks.Webhooks.layer,
     Deliveries.Deliveries.layer,
@@ -345,10 +348,7 @@ export const background = untilStopping(
     mediaTidier,
     TemplateSync.layer,
     MessageSweeper.layer,
-    Layer.provide(
-      OutboxRunner.layer,
-      Layer.succeed(OutboxRunner.OutboxReader, { read: Input.reader(MessagesApi.EnqueuedMessage) })
-    ),
+    Layer.provide(OutboxRunner.layer, outboxReader),
     DeliveryTidier.layer,
     QueueRunner.layer,
     ReplayRunner.layer,

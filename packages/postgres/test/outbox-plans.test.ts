@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import type { Id, Idempotency, OutboxStep } from "@wac/core"
 import { Effect } from "effect"
+import { cancel } from "../src/messages/Cancel.ts"
 import { claim } from "../src/outbox/ClaimEntries.ts"
 import { end } from "../src/outbox/EndEntries.ts"
 import { forget } from "../src/outbox/OutboxStore.ts"
@@ -61,6 +62,17 @@ const steps: { readonly [step: string]: Step } = {
     carryOutAll(claim({ asked: now, last: "ws 1", limit: 10, start: "ws 1", token: "one" })),
     // two probes of each workspace, the entries, and what locking and writing them reads
     { outbox: 2 * 101 + 30 }
+  ],
+  // of one that another process has taken, so that nothing is written
+  "a cancel of an entry": [
+    carryOut(cancel, [{
+      now,
+      workspaceId: "ws 3" as Id.WorkspaceId,
+      messageId: `msg ${String(moved + 3).padStart(6, "0")}` as Id.MessageId,
+      boundTo: null,
+      enqueued: { fingerprint: "one", provider: "sandbox", read: (message) => message as never }
+    }]),
+    { outbox: 4, messages: 0 }
   ],
   "the ends of two entries": [carryOut(end, [ended(1), ended(2)]), { outbox: 8, messages: 0 }],
   "a sweep": [carryOutAll([forget({ before: 1000 })]), { outbox: 1500, messages: 0 }]

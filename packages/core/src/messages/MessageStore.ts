@@ -170,6 +170,9 @@ export type Accepted =
 /** The command to undo an *accept*. */
 export type AbandonSend = Pick<AcceptSend, "now" | "request" | "message" | "claimToken" | "limits">
 
+/** Why a message is not cancelled: it cannot be, or not now. */
+export type CancelRefusal = Forbidden | ServerError
+
 /** The command to cancel a queued message. */
 export interface CancelSend {
   readonly now: Instant
@@ -179,6 +182,14 @@ export interface CancelSend {
    * The numbers to which the caller's API key is bound: it may cancel only their messages. `null` if it is not bound.
    */
   readonly boundTo: KeyBinding["phoneNumberIds"]
+  /** For a message that is still in the outbox; if omitted, such a message is not found. */
+  readonly enqueued?: {
+    /** The fingerprint of the message's key. */
+    readonly fingerprint: string
+    /** The name of the running provider, whose default number a message without a sender gets. */
+    readonly provider: string
+    readonly read: (message: unknown) => OutboundMessage
+  }
 }
 
 /** The outcome of a claimed send. */
@@ -327,11 +338,13 @@ export class MessageStore extends Context.Service<MessageStore, {
   /**
    * Cancels a message that is `queued` and was never claimed (contract §15): it becomes `cancelled` and leaves the queue,
    * and the provider is never called for it. Returns the message, again if repeated; a refusal if the message cannot be
-   * cancelled; none if the workspace has no such message. Of a concurrent claim and cancel, one wins.
+   * cancelled; none if the workspace has no such message. Of a concurrent claim and cancel, one wins. A message that a
+   * host enqueued and that is not queued yet is cancelled in the outbox, unless a process is just queueing it
+   * (`in_progress`).
    */
   readonly cancel: (
     command: CancelSend
-  ) => Effect.Effect<Option.Option<Result.Result<Message, Forbidden>>, StoreError>
+  ) => Effect.Effect<Option.Option<Result.Result<Message, CancelRefusal>>, StoreError>
   /** Judges a key without spending anything. Requests that join a running send learn its outcome this way. */
   readonly lookUp: (request: KeyedRequest, now: Instant) => Effect.Effect<Verdict, StoreError>
   /**

@@ -11,19 +11,15 @@ import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as CustomerRecords from "../contacts/CustomerRecords.ts"
 import type { NumberPart } from "../contacts/NumberPart.ts"
 import * as Elapsed from "../Elapsed.ts"
-import {
-  type DomainError,
-  type Forbidden,
-  IdempotencyConflict,
-  type NotFound,
-  reasonOf,
-  ServerError
-} from "../Errors.ts"
+import { type DomainError, IdempotencyConflict, type NotFound, reasonOf, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Idempotency from "../Idempotency.ts"
 import * as Lookup from "../Lookup.ts"
 import * as Metrics from "../Metrics.ts"
+import * as OutboxEntry from "../outbox/OutboxEntry.ts"
+import { OutboxReader } from "../outbox/OutboxRunner.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import { Provider } from "../provider/Provider.ts"
 import type * as SendTimes from "../queue/SendTimes.ts"
 import * as SharedPlaces from "../queue/SharedPlaces.ts"
 import * as Span from "../Span.ts"
@@ -31,7 +27,14 @@ import { Stopping } from "../Stopping.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
 import type * as Conversation from "./Conversation.ts"
 import type * as Message from "./Message.ts"
-import { type CancelSend, type KeyedRequest, type Later, type MessageFilter, MessageStore } from "./MessageStore.ts"
+import {
+  type CancelRefusal,
+  type CancelSend,
+  type KeyedRequest,
+  type Later,
+  type MessageFilter,
+  MessageStore
+} from "./MessageStore.ts"
 import * as SendBinding from "./SendBinding.ts"
 import { type Ended, SendLifecycle } from "./SendLifecycle.ts"
 
@@ -104,7 +107,7 @@ export class Messages extends Context.Service<Messages, {
    */
   readonly cancel: (
     request: Pick<CancelSend, "workspaceId" | "boundTo"> & { readonly id: string }
-  ) => Effect.Effect<Message.Message, Forbidden | NotFound | StoreError>
+  ) => Effect.Effect<Message.Message, CancelRefusal | NotFound | StoreError>
   readonly get: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Message.Message, NotFound | StoreError>
   /** A message that the workspace sent or received. */
   readonly find: (workspaceId: Id.WorkspaceId, id: string) => Effect.Effect<Conversation.Entry, NotFound | StoreError>
@@ -148,6 +151,13 @@ export class Messages extends Context.Service<Messages, {
       const lifecycle = yield* SendLifecycle
       const digest = yield* Digest.Digest
       const stopping = yield* Stopping
+      const { name: provider } = yield* Provider
+      const reader = yield* Effect.serviceOption(OutboxReader)
+      const read = (message: unknown): Message.OutboundMessage =>
+        Option.match(reader, {
+          onNone: () => OutboxEntry.unreadable(message),
+          onSome: ({ read }) => Result.getOrElse(read(message), () => OutboxEntry.unreadable(message))
+        })
       const occupy = SharedPlaces.make(acceptedAtOnce)
       /** The sends in progress in this process, by key, each with its future answer for the requests that join. */
       const running = new Map<string, Deferred.Deferred<SendBinding.Answer>>()
@@ -314,9 +324,15 @@ export class Messages extends Context.Service<Messages, {
 
       const cancel = ({ id: text, ...request }: Parameters<Messages["Service"]["cancel"]>[0]) =>
         Effect.flatMap(
-          Lookup.find("message", Id.parse(Id.MessageId, text), (messageId) =>
-            Effect.flatMap(Clock.currentTimeMillis, (now) =>
-              store.cancel({ ...request, now, messageId }))),
+          Lookup.find(
+            "message",
+            Id.parse(Id.MessageId, text),
+            Effect.fnUntraced(function*(messageId) {
+              const now = yield* Clock.currentTimeMillis
+              const fingerprint = yield* Idempotency.fingerprint(digest, { messageId })
+              return yield* store.cancel({ ...request, now, messageId, enqueued: { fingerprint, provider, read } })
+            })
+          ),
           Effect.fromResult
         )
 

@@ -2,19 +2,23 @@
  * The transitions of sends after *accept* (contract §3): outcomes, the provider's reports, cancelling, and silence.
  * Pure: it works on loaded data and returns what to write.
  */
-import { Result } from "effect"
+import { Duration, Result } from "effect"
 import * as CampaignTally from "../campaigns/CampaignTally.ts"
 import * as CampaignTimeline from "../campaigns/CampaignTimeline.ts"
-import { Forbidden } from "../Errors.ts"
+import { Forbidden, ServerError } from "../Errors.ts"
 import type * as Event from "../events/Event.ts"
 import type { MessageId, PhoneNumberId } from "../Id.ts"
+import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
+import { type OutboxEntry, route } from "../outbox/OutboxEntry.ts"
+import { type Made, noNumber, type Writes as OutboxWrites } from "../outbox/OutboxStep.ts"
 import type { Decide, Known } from "../Step.ts"
 import * as StorageTime from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
 import * as KeyedMessage from "./KeyedMessage.ts"
-import type { Message } from "./Message.ts"
+import { type Message, unsent } from "./Message.ts"
 import {
   type ApplyReport,
+  type CancelRefusal,
   type CancelSend,
   type EventIds,
   type ReportResult,
@@ -135,18 +139,86 @@ export const applyReport: Decide<ApplyReport, LoadedReports, ReportResult | unde
   return { answers, writes: sends.writes() }
 }
 
+/** A message in the outbox that is not queued yet. */
+export interface Enqueued extends Pick<OutboxEntry, "workspaceId" | "key" | "message"> {
+  /** Whether a process is queueing it. */
+  readonly isClaimed: boolean
+  /** The number that it names, or the default number; `undefined` if there is none. */
+  readonly sender: Pick<PhoneNumber, "id" | "phoneNumber"> | undefined
+}
+
+/** What a cancel loads. */
+export interface LoadedCancels extends Loaded {
+  /** The messages in the outbox, if the storage has one. */
+  readonly enqueued?: (id: MessageId) => Enqueued | undefined
+}
+
+/** What a cancel writes: messages of the outbox first. */
+export interface CancelWrites extends Writes, Pick<OutboxWrites, "made" | "moved"> {}
+
 /**
  * Decides `MessageStore.cancel` for a batch; the answer is `undefined` if the workspace sent no such message. A message
  * leaves `queued` once a try claims it, so nobody calls the provider for a message that is cancelled here.
  */
-export const cancel: Decide<CancelSend, Loaded, Result.Result<Message, Forbidden> | undefined, Writes> = (
+export const cancel: Decide<
+  CancelSend,
+  LoadedCancels,
+  Result.Result<Message, CancelRefusal> | undefined,
+  CancelWrites
+> = (
   loaded,
   commands
 ) => {
-  const sends = new SendBatch(loaded)
-  const answers = commands.map(({ boundTo, messageId, now: asked, workspaceId }) => {
-    const send = sends.of(messageId)
-    if (send === undefined || send.message.workspaceId !== workspaceId) return undefined
+  const taken = new Map<MessageId, KeyedMessage.KeyedMessage>()
+  const made: Array<Made> = []
+  const moved: Array<CancelWrites["moved"][number]> = []
+  const sends = new SendBatch({ send: (id) => taken.get(id) ?? loaded.send(id) })
+
+  /** Takes a message out of the outbox, as one that is queued. */
+  const take = (
+    { boundTo, enqueued, messageId, now: asked, workspaceId }: CancelSend
+  ): Result.Result<KeyedMessage.KeyedMessage, CancelRefusal> | undefined => {
+    const entry = loaded.enqueued?.(messageId)
+    if (enqueued === undefined || entry?.workspaceId !== workspaceId) return undefined
+    const sender = entry.sender ?? noNumber
+    const refusal = Policy.bindingRefusal(boundTo, sender.id)
+    if (refusal !== undefined) return Result.fail(refusal)
+    if (entry.isClaimed) return Result.fail(beingQueued)
+    const now = loaded.now(asked)
+    const message = unsent({
+      id: messageId,
+      workspaceId,
+      apiKeyId: null,
+      campaignId: null,
+      variant: null,
+      phoneNumberId: sender.id,
+      from: sender.phoneNumber,
+      content: enqueued.read(entry.message),
+      status: "queued",
+      createdAt: now,
+      sendAt: now
+    })
+    const answer = { _tag: "Queued", messageId, workspaceId, apiKeyId: null, sendAt: now } as const
+    const { fingerprint } = enqueued
+    const send: KeyedMessage.KeyedMessage = {
+      message,
+      binding: { fingerprint, messageId, claim: null, answer, lastFailure: null, expiresAt: null },
+      quotaMonth: null,
+      returnedMonth: null
+    }
+    taken.set(messageId, send)
+    made.push({ request: { workspaceId, route, key: entry.key, fingerprint }, message, answer })
+    moved.push({ messageId, movedAt: now })
+    return Result.succeed(send)
+  }
+
+  const answers = commands.map((command) => {
+    const { boundTo, messageId, now: asked, workspaceId } = command
+    const found = sends.of(messageId)
+    const one = found === undefined ? take(command) : Result.succeed(found)
+    if (one === undefined || Result.isFailure(one)) return one
+    const send = one.success
+    if (send.message.workspaceId !== workspaceId) return undefined
     const refusal = Policy.bindingRefusal(boundTo, send.message.phoneNumberId) ?? cancelRefusal(send.message)
     if (refusal !== undefined) return Result.fail(refusal)
     if (send.message.status === "cancelled") return Result.succeed(send.message)
@@ -154,8 +226,15 @@ export const cancel: Decide<CancelSend, Loaded, Result.Result<Message, Forbidden
     sends.keep(cancelled, { events: [], deliveries: [] })
     return Result.succeed(cancelled.send.message)
   })
-  return { answers, writes: sends.writes() }
+  return { answers, writes: { ...sends.writes(), made, moved } }
 }
+
+/** It takes a moment; afterwards, the message is queued or waits for another try. */
+const beingQueued = new ServerError({
+  reason: "in_progress",
+  message: "the message is being queued at the moment; repeat the request",
+  retryAfter: Duration.seconds(1)
+})
 
 /** Why a message cannot be cancelled; `undefined` if it can be or already is. */
 const cancelRefusal = ({ campaignId, status }: Message): Forbidden | undefined => {

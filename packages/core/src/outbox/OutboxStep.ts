@@ -60,7 +60,10 @@ export interface Writes {
 }
 
 /** A placeholder for the number of a failed message whose workspace has no number, or not the one that it names. */
-const noNumber = { id: `pn_${"0".repeat(26)}` as Id.PhoneNumberId, phoneNumber: "" as PhoneNumber["phoneNumber"] }
+export const noNumber = {
+  id: `pn_${"0".repeat(26)}` as Id.PhoneNumberId,
+  phoneNumber: "" as PhoneNumber["phoneNumber"]
+}
 
 /** Decides `OutboxStore.end` for a batch. */
 export const end: Decide<EndEntry, Loaded, boolean, Writes> = (loaded, commands) => {

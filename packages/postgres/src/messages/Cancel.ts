@@ -1,22 +1,93 @@
 /**
- * Cancels queued messages (core's `OutcomeStep.cancel`). It waits for the lock of a message, such as for a transaction
- * that claims it. A transaction that comes to claim the message meanwhile skips it, since it is locked.
+ * Cancels queued messages (core's `OutcomeStep.cancel`), and those in the outbox that are not queued yet. It waits for
+ * the lock of a message, such as for a transaction that claims it. A transaction that comes to claim the message
+ * meanwhile skips it, since it is locked. Lock order: the outbox, then messages.
  */
-import { type Errors, type Message, type MessageStore, OutcomeStep, type SendBatch } from "@wac/core"
+import { type Id, type Idempotency, type Message, type MessageStore, OutcomeStep, type PhoneNumber } from "@wac/core"
 import type { Result } from "effect"
+import { result, row, text, unlessEmpty } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
+import { sender } from "../numbers/Sender.ts"
+import { keepMade, move } from "../outbox/EndEntries.ts"
+import type { Rows } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
 import { lockSends, sendsIn } from "./StoredSend.ts"
+
+const asked = row({ messageId: text<Id.MessageId>(), provider: text() })
+
+/** Locks entries that are not moved, with the numbers that their messages are sent from. */
+const lockEntries = unlessEmpty(
+  asked,
+  (rows) =>
+    `select o.message_id, o.workspace_id, o.key, o.message, o.claim_token is not null as is_claimed,
+    p.id as phone_number_id, p.phone_number
+  from ${rows("g")} join wac.outbox o on o.message_id = g.message_id
+  ${
+      sender("p.id, p.phone_number", {
+        workspaceId: "o.workspace_id",
+        provider: "g.provider",
+        named: "(o.message->>'from')"
+      })
+    }
+  where o.moved_at is null and o.message is not null
+  order by o.message_id for update of o`
+)
+
+const entry = result<{
+  readonly messageId: Id.MessageId
+  readonly workspaceId: Id.WorkspaceId
+  readonly key: Idempotency.IdempotencyKey
+  readonly message: unknown
+  readonly isClaimed: boolean
+  readonly phoneNumberId: Id.PhoneNumberId | null
+  readonly phoneNumber: PhoneNumber.PhoneNumber["phoneNumber"] | null
+}>({
+  messageId: "text",
+  workspaceId: "text",
+  key: "text",
+  message: "json",
+  isClaimed: "boolean",
+  phoneNumberId: "text",
+  phoneNumber: "text"
+})
+
+const entriesIn = (rows: Rows): OutcomeStep.LoadedCancels["enqueued"] => {
+  const found = new Map(rows.map((row) => {
+    const { messageId, phoneNumber, phoneNumberId: id, ...one } = entry.read(row)
+    const sender = id === null || phoneNumber === null ? undefined : { id, phoneNumber }
+    return [messageId, { ...one, sender }]
+  }))
+  return (id) => found.get(id)
+}
 
 /** `MessageStore.cancel`. */
 export const cancel: StepOptions<
   MessageStore.CancelSend,
-  SendBatch.Loaded,
-  Result.Result<Message.Message, Errors.Forbidden> | undefined,
-  SendBatch.Writes
+  OutcomeStep.LoadedCancels,
+  Result.Result<Message.Message, MessageStore.CancelRefusal> | undefined,
+  OutcomeStep.CancelWrites
 > = {
-  load: (commands) => [lockSends({ ids: [...new Set(commands.map(({ messageId }) => messageId))] })],
-  read: ([rows], now) => ({ now, send: sendsIn(rows!) }),
+  load: (commands) => [
+    ...lockEntries([
+      ...new Map(
+        commands.flatMap(({ enqueued, messageId }) =>
+          enqueued === undefined ? [] : [[messageId, { messageId, provider: enqueued.provider }] as const]
+        )
+      ).values()
+    ]),
+    lockSends({ ids: [...new Set(commands.map(({ messageId }) => messageId))] })
+  ],
+  // a cancel without `enqueued` locks no entries
+  read: (rows, now) => ({
+    now,
+    send: sendsIn(rows.at(-1)!),
+    enqueued: entriesIn(rows.length > 1 ? rows[0]! : [])
+  }),
   decide: OutcomeStep.cancel,
-  write: (writes) => [...keepSends(writes), ...awaitDeadlines(writes.deadlines)]
+  write: ({ made, moved, ...writes }) => [
+    ...move(moved),
+    ...keepMade(made),
+    ...keepSends(writes),
+    ...awaitDeadlines(writes.deadlines)
+  ]
 }

@@ -9,7 +9,7 @@ import { awaitDeadlines, keepSends } from "../messages/KeepSends.ts"
 import { storedAnswer } from "../messages/StoredAnswer.ts"
 import { sender } from "../numbers/Sender.ts"
 import { keepQueued } from "../queue/Enqueue.ts"
-import { type Rows, statement } from "../Statement.ts"
+import { type Rows, type Statement, statement } from "../Statement.ts"
 
 /** Locks entries. An entry that was moved has no token, so its claim is over. */
 const lock = statement(
@@ -68,7 +68,8 @@ const foundIn = ([ofLocked, ofFailed = []]: ReadonlyArray<Rows>): OutboxStep.Loa
   }
 }
 
-const move = unlessEmpty(
+/** Ends entries. */
+export const move = unlessEmpty(
   columns<{ readonly messageId: Id.MessageId; readonly movedAt: Time.Instant }>({
     messageId: "text",
     movedAt: "bigint"
@@ -84,6 +85,10 @@ const delay = unlessEmpty(
     `update wac.outbox o set due_at = g.due_at, claim_token = null, tries = o.tries + 1 from ${rows("g")}
   where o.message_id = g.message_id`
 )
+
+/** Writes the messages of entries that are ended without having been queued. */
+export const keepMade = (made: ReadonlyArray<OutboxStep.Made>): ReadonlyArray<Statement> =>
+  keepQueued(made.map(({ answer, message, request }) => ({ ...message, ...request, answer: storedAnswer(answer) })))
 
 /** `OutboxStore.end`. */
 export const end: StepOptions<OutboxStep.EndEntry, OutboxStep.Loaded, boolean, OutboxStep.Writes> = {
@@ -101,11 +106,7 @@ export const end: StepOptions<OutboxStep.EndEntry, OutboxStep.Loaded, boolean, O
     ...move(moved),
     ...delay(delayed),
     ...made.length === 0 ? [] : [
-      ...keepQueued(made.map(({ answer, message, request }) => ({
-        ...message,
-        ...request,
-        answer: storedAnswer(answer)
-      }))),
+      ...keepMade(made),
       ...keepSends(sends),
       ...awaitDeadlines(sends.deadlines)
     ]

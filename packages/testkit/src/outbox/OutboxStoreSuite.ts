@@ -421,6 +421,56 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       assert.strictEqual(message.status, "queued")
     }))
 
+  it.effect("a message is cancelled while it is in the outbox, unless a process is queueing it", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const messages = yield* MessageStore.MessageStore
+      const id = (yield* enqueue(own, "a")) as Id.MessageId
+      const cancel = (
+        now: Time.Instant,
+        { boundTo = null, workspaceId = own.workspace.id }: Partial<
+          Pick<MessageStore.CancelSend, "boundTo" | "workspaceId">
+        > = {}
+      ) =>
+        Effect.map(
+          messages.cancel({
+            now,
+            workspaceId,
+            messageId: id,
+            boundTo,
+            enqueued: { fingerprint: "one", provider: own.number.provider, read: (message) => message as never }
+          }),
+          Option.map(Result.match({
+            onFailure: ({ reason }): string | undefined => reason,
+            onSuccess: ({ status }) => status
+          }))
+        )
+      const [entry] = yield* claim(own.start, "one")
+      assert.deepStrictEqual(yield* cancel(own.start), Option.some("in_progress"))
+      yield* end(own.start, entry!, "one", { _tag: "Again", after: Duration.hours(1) })
+      assert.deepStrictEqual(yield* cancel(own.start, { workspaceId: yield* Fixture.id("ws") }), Option.none())
+      assert.deepStrictEqual(
+        yield* cancel(own.start, { boundTo: [yield* Fixture.id("pn")] }),
+        Option.some("sender_not_available")
+      )
+      for (const now of [own.start + second, own.start + minute]) {
+        assert.deepStrictEqual(yield* cancel(now), Option.some("cancelled"))
+      }
+      const message = Option.getOrThrow(yield* messages.get(own.workspace.id, id))
+      assert.deepStrictEqual(
+        [message.status, message.statusAt, message.content, message.phoneNumberId, message.from],
+        ["cancelled", own.start + second, content, own.number.id, own.number.phoneNumber]
+      )
+      // its key is answered, for 24 hours, and it is neither queued nor counted
+      const request = requestOf(own.workspace.id, "a")
+      assert.strictEqual((yield* messages.lookUp(request, own.start + day))._tag, "Answered")
+      assert.strictEqual((yield* messages.lookUp(request, own.start + day + minute))._tag, "Unbound")
+      assert.deepStrictEqual(yield* claim(own.start + 2 * hour, "two"), [])
+      assert.strictEqual(yield* enqueue(own, "a"), id)
+      const events = yield* EventStore.EventStore
+      assert.deepStrictEqual((yield* events.list(own.workspace.id, {}, { limit: 10, after: null })).items, [])
+    }))
+
   it.effect("a customer's entries are found and erased, with what they said; what is queued keeps its key", () =>
     Effect.gen(function*() {
       const own = yield* world
