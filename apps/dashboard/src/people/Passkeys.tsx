@@ -12,15 +12,21 @@ import { elsewhere, TextField } from "../ui/Field.tsx"
 import { actions, Table } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 
-const AddDialog = ({ onAdded, onClose }: {
-  readonly onAdded: (codes: ReadonlyArray<string>) => void
-  readonly onClose: () => void
-}) => {
+/** What a part that makes recovery codes calls. */
+export interface GetsCodes {
+  /** Called with the new recovery codes, which are none unless the second factor was off. */
+  readonly onCodes: (codes: ReadonlyArray<string>) => void
+  /** Called if the request that makes them has failed. */
+  readonly onFailed: (error: unknown) => void
+}
+
+const AddDialog = ({ onCodes, onClose, onFailed }: GetsCodes & { readonly onClose: () => void }) => {
   const [name, setName] = useState("")
   const add = useMutation({
     mutationFn: async () =>
       api.account.addPasskey({ name, credential: await Browser.make(await api.account.startPasskey()) }),
-    onSuccess: ({ recoveryCodes }) => onAdded(recoveryCodes)
+    onSuccess: ({ recoveryCodes }) => onCodes(recoveryCodes),
+    onError: onFailed
   })
   return (
     <Dialog title="Add a passkey" isDismissible={!add.isPending} onClose={onClose} width="max-w-md">
@@ -50,7 +56,7 @@ const AddDialog = ({ onAdded, onClose }: {
   )
 }
 
-const Add = ({ onAdded }: { readonly onAdded: (codes: ReadonlyArray<string>) => void }) => {
+const Add = ({ onCodes, onFailed }: GetsCodes) => {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
@@ -59,10 +65,11 @@ const Add = ({ onAdded }: { readonly onAdded: (codes: ReadonlyArray<string>) => 
         (
           <AddDialog
             onClose={() => setOpen(false)}
-            onAdded={(codes) => {
+            onCodes={(codes) => {
               setOpen(false)
-              onAdded(codes)
+              onCodes(codes)
             }}
+            onFailed={onFailed}
           />
         ) :
         null}
@@ -97,14 +104,10 @@ const Remove = ({ isLast, passkey }: {
   )
 }
 
-/**
- * The list. `hasApp` is whether the person also has an authenticator app; `onAdded` gets the new recovery codes, which
- * are none unless the second factor was off.
- */
-export const Passkeys = ({ hasApp, onAdded, passkeys }: {
+/** The list. `hasApp` is whether the person also has an authenticator app. */
+export const Passkeys = ({ hasApp, onCodes, onFailed, passkeys }: GetsCodes & {
   readonly passkeys: ReadonlyArray<Passkey>
   readonly hasApp: boolean
-  readonly onAdded: (codes: ReadonlyArray<string>) => void
 }) => (
   <>
     {passkeys.length === 0 ? null : (
@@ -123,6 +126,6 @@ export const Passkeys = ({ hasApp, onAdded, passkeys }: {
         ]}
       />
     )}
-    {Browser.hasPasskeys ? <Add onAdded={onAdded} /> : null}
+    {Browser.hasPasskeys ? <Add onCodes={onCodes} onFailed={onFailed} /> : null}
   </>
 )

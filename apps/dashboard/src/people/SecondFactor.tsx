@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { FactorEnrolment } from "@wac/client/internal"
 import { useState } from "react"
 import { CodeField } from "../session/CodeField.tsx"
+import { mayBeDone } from "../session/Once.ts"
 import { PasswordForm } from "../session/PasswordForm.tsx"
 import { live } from "../session/Refetching.ts"
 import { api } from "../session/Service.ts"
@@ -15,7 +16,7 @@ import { elsewhere } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Notice } from "../ui/Notice.tsx"
 import { Section } from "../ui/Page.tsx"
-import { Passkeys } from "./Passkeys.tsx"
+import { type GetsCodes, Passkeys } from "./Passkeys.tsx"
 import { QrCode } from "./QrCode.tsx"
 
 /** The dialog with the recovery codes. They are shown only once, so a click beside the dialog does not close it. */
@@ -45,14 +46,14 @@ const Recovery = ({ codes, onDone }: { readonly codes: ReadonlyArray<string>; re
   )
 }
 
-const Enrolment = ({ enrolment, onClose, onCodes }: {
+const Enrolment = ({ enrolment, onClose, onCodes, onFailed }: {
   readonly enrolment: FactorEnrolment
   readonly onClose: () => void
-  readonly onCodes: (codes: ReadonlyArray<string>) => void
-}) => {
+} & GetsCodes) => {
   const confirm = useMutation({
     mutationFn: (form: FormData) => api.account.confirmFactor({ code: String(form.get("code")) }),
-    onSuccess: ({ recoveryCodes }) => onCodes(recoveryCodes)
+    onSuccess: ({ recoveryCodes }) => onCodes(recoveryCodes),
+    onError: onFailed
   })
   return (
     <Dialog title="Set up an authenticator app" isDismissible={!confirm.isPending} onClose={onClose} width="max-w-md">
@@ -74,7 +75,7 @@ const Enrolment = ({ enrolment, onClose, onCodes }: {
   )
 }
 
-const SetUp = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) => void }) => {
+const SetUp = ({ onCodes, onFailed }: GetsCodes) => {
   const start = useMutation({ mutationFn: () => api.account.startFactor() })
   return (
     <>
@@ -86,6 +87,7 @@ const SetUp = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) =
           <Enrolment
             enrolment={start.data}
             onClose={() => start.reset()}
+            onFailed={onFailed}
             onCodes={(codes) => {
               start.reset()
               onCodes(codes)
@@ -96,7 +98,7 @@ const SetUp = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) =
   )
 }
 
-const NewCodes = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>) => void }) => {
+const NewCodes = ({ onCodes, onFailed }: GetsCodes) => {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
@@ -107,7 +109,11 @@ const NewCodes = ({ onCodes }: { readonly onCodes: (codes: ReadonlyArray<string>
             title="Make new recovery codes?"
             action="Make new codes"
             look="primary"
-            act={() => api.account.renewRecoveryCodes()}
+            act={() =>
+              api.account.renewRecoveryCodes().catch((error: unknown) => {
+                onFailed(error)
+                throw error
+              })}
             onClose={() => setOpen(false)}
             onDone={({ recoveryCodes }) => {
               setOpen(false)
@@ -154,10 +160,22 @@ export const SecondFactor = () => {
   })
   /** The new recovery codes. They are kept here, because the part that got them disappears once the factor is on. */
   const [codes, setCodes] = useState<ReadonlyArray<string>>()
+  /** Whether recovery codes may have been made of which this page has not shown any. */
+  const [isLost, setLost] = useState(false)
   const got = (codes: ReadonlyArray<string>) => {
-    if (codes.length > 0) setCodes(codes)
+    if (codes.length > 0) {
+      setCodes(codes)
+      setLost(false)
+    }
     void client.invalidateQueries()
   }
+  const failed = (error: unknown) => {
+    if (!mayBeDone(error)) return
+    setLost(true)
+    void client.invalidateQueries()
+  }
+  /** A second factor besides another one makes no recovery codes. */
+  const added = { onCodes: got, onFailed: query.data?.isOn === true ? () => undefined : failed }
   return (
     <Section title="Second factor" description="A passkey or a code of an authenticator app, besides your password.">
       <Loaded query={query} lines={1}>
@@ -170,19 +188,27 @@ export const SecondFactor = () => {
                     On. Recovery codes left: {recoveryCodesLeft}.
                     {recoveryCodesLeft === 0 ? " Make new ones, in case you lose what you sign in with." : ""}
                   </Notice>
+                  {isLost
+                    ? (
+                      <Notice tone="warn" role="alert">
+                        New recovery codes may have been made that were not shown, because the response was lost. Your
+                        recovery codes of before may no longer be valid. Make new ones.
+                      </Notice>
+                    )
+                    : null}
                   {hasApp ? <p className="text-muted">Codes of your authenticator app are accepted.</p> : null}
-                  <Passkeys passkeys={passkeys} hasApp={hasApp} onAdded={got} />
+                  <Passkeys passkeys={passkeys} hasApp={hasApp} {...added} />
                   <div className="flex flex-wrap gap-2">
-                    {hasApp ? null : <SetUp onCodes={got} />}
-                    <NewCodes onCodes={got} />
+                    {hasApp ? null : <SetUp {...added} />}
+                    <NewCodes onCodes={got} onFailed={failed} />
                     <SwitchOff />
                   </div>
                 </>
               )
               : (
                 <div className="flex flex-wrap gap-2">
-                  <Passkeys passkeys={passkeys} hasApp={hasApp} onAdded={got} />
-                  <SetUp onCodes={got} />
+                  <Passkeys passkeys={passkeys} hasApp={hasApp} {...added} />
+                  <SetUp {...added} />
                 </div>
               )}
           </div>

@@ -13,6 +13,11 @@ export const isRefused = (error: unknown): boolean =>
 /** Whether the service does not know whether it carried out a request. */
 export const isUnknown = (error: unknown): boolean => error instanceof WacError && error.reason === "outcome_unknown"
 
+/** Whether a request that failed may have been carried out: its response was lost, or reported a failure of the service. */
+export const mayBeDone = (error: unknown): boolean =>
+  error instanceof WacError &&
+  (error.code === "no_response" || error.status === undefined || error.status === 408 || error.status >= 500)
+
 /** Whether the service will never know whether it sent a message. */
 const isUnknownForGood = (error: unknown): boolean => error instanceof WacError && error.reason === "delivery_unknown"
 

@@ -131,3 +131,45 @@ it("a removed person with a second factor joins again by the link, their passwor
   await page.getByRole("heading", { name: "Overview" }).waitFor()
   await other.end()
 })
+
+it("if recovery codes were made in a response that was lost, the page says so until new ones are shown", async () => {
+  const { url } = server
+  const session = await Effect.runPromise(signIn(url))
+  const dora = await Effect.runPromise(join(url, session, "dora@example.com", "member"))
+  const other = await signedIn(browser, { ...server, session: dora.headers })
+  const { page } = other
+  const warning = page.getByRole("alert").filter({ hasText: "New recovery codes may have been made" })
+  const lose = (address: RegExp) =>
+    page.route(address, async (route) => {
+      await route.fetch()
+      await route.abort()
+    })
+  const makeNew = async () => {
+    await button(page, "New recovery codes…").click()
+    await button(dialog(page, "Make new recovery codes?"), "Make new codes").click()
+  }
+  const keep = async () => {
+    await button(dialog(page, "Recovery codes"), "I have kept them").click()
+    await warning.waitFor({ state: "detached" })
+  }
+  await lose(/\/internal\/factor\/confirm$/)
+  await other.open("/account")
+  await button(page, "Set up an app").click()
+  const form = dialog(page, "Set up an authenticator app")
+  const own = Redacted.make(await form.locator("code").innerText())
+  await form.getByLabel("Code", { exact: true }).fill(Totp.codeAt(own, server.clock.currentTimeMillisUnsafe()))
+  await button(form, "Switch on").click()
+  await page.getByText("On. Recovery codes left: 10.").waitFor()
+  await warning.waitFor()
+  await makeNew()
+  await keep()
+  await lose(/\/internal\/factor\/recovery-codes$/)
+  await makeNew()
+  await dialog(page, "Make new recovery codes?").getByRole("alert").waitFor()
+  await button(dialog(page, "Make new recovery codes?"), "Cancel").click()
+  await warning.waitFor()
+  await page.unroute(/\/internal\/factor\/recovery-codes$/)
+  await makeNew()
+  await keep()
+  await other.end()
+})
