@@ -117,8 +117,8 @@ const listening = Effect.fnUntraced(function*({ storage }: ServerConfig) {
 const files = Effect.fnUntraced(function*({ mediaStore }: ServerConfig) {
   if (mediaStore === undefined) return []
   return [
-    yield* Effect.andThen(S3MediaBytes.check(mediaStore), S3MediaBytes.checkDeletion(mediaStore)).pipe(
-      Effect.as(fine("files", "the bucket of the object store can be listed, and its objects can be deleted")),
+    yield* S3MediaBytes.check(mediaStore).pipe(
+      Effect.as(fine("files", "the object store gives access to the bucket")),
       Effect.catch(({ message }) =>
         Effect.succeed(wrong(
           "files",
