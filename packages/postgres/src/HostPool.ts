@@ -171,11 +171,13 @@ class Borrowed extends Duplex {
     this.#lease = undefined
     const { client } = lease
     const { stream } = client.connection
-    for (const listener of this.#theirs) stream.on("data", listener)
+    const isAsFound = !this.isCancelled && this.#unanswered === 0 && this.#isIdle && stream.writable
+    // the client knows nothing of the answers that are still to come, and would report each as an error of the pool
+    if (isAsFound) { for (const listener of this.#theirs) stream.on("data", listener) }
     stream.off("data", this.#data).off("error", this.#error).off("close", this.#close)
     stream.resume()
     this.#source.inUse.delete(client.processID)
-    lease.end(!this.isCancelled && this.#unanswered === 0 && this.#isIdle && stream.writable)
+    lease.end(isAsFound)
     client.off("error", ignore)
   }
 
