@@ -150,7 +150,7 @@ export interface Enqueued extends Pick<OutboxEntry, "workspaceId" | "key" | "mes
 /** What a cancel loads. */
 export interface LoadedCancels extends Loaded {
   /** The messages in the outbox, if the storage has one. */
-  readonly enqueued?: (id: MessageId) => Enqueued | undefined
+  readonly enqueued?: ((id: MessageId) => Enqueued | undefined) | undefined
 }
 
 /** What a cancel writes: messages of the outbox first. */
@@ -216,7 +216,8 @@ export const cancel: Decide<
     const { boundTo, messageId, now: asked, workspaceId } = command
     const found = sends.of(messageId)
     const one = found === undefined ? take(command) : Result.succeed(found)
-    if (one === undefined || Result.isFailure(one)) return one
+    if (one === undefined) return undefined
+    if (Result.isFailure(one)) return Result.fail(one.failure)
     const send = one.success
     if (send.message.workspaceId !== workspaceId) return undefined
     const refusal = Policy.bindingRefusal(boundTo, send.message.phoneNumberId) ?? cancelRefusal(send.message)

@@ -5,31 +5,32 @@
  */
 import { type Id, type Idempotency, type Message, type MessageStore, OutcomeStep, type PhoneNumber } from "@wac/core"
 import type { Result } from "effect"
-import { result, row, text, unlessEmpty } from "../Columns.ts"
+import { list, result } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
 import { sender } from "../numbers/Sender.ts"
 import { keepMade, move } from "../outbox/EndEntries.ts"
-import type { Rows } from "../Statement.ts"
+import { type Rows, statement, value } from "../Statement.ts"
 import { awaitDeadlines, keepSends } from "./KeepSends.ts"
 import { lockSends, sendsIn } from "./StoredSend.ts"
 
-const asked = row({ messageId: text<Id.MessageId>(), provider: text() })
-
-/** Locks entries that are not moved, with the numbers that their messages are sent from. */
-const lockEntries = unlessEmpty(
-  asked,
-  (rows) =>
+/**
+ * Locks entries that are not moved, with the numbers that their messages are sent from. `coalesce` keeps the planner
+ * from the indexes of entries that wait, which may be many.
+ */
+const lockEntries = statement(
+  { ids: list<Id.MessageId>("text"), provider: value<string>() },
+  ({ ids, provider }) =>
     `select o.message_id, o.workspace_id, o.key, o.message, o.claim_token is not null as is_claimed,
     p.id as phone_number_id, p.phone_number
-  from ${rows("g")} join wac.outbox o on o.message_id = g.message_id
+  from wac.outbox o
   ${
       sender("p.id, p.phone_number", {
         workspaceId: "o.workspace_id",
-        provider: "g.provider",
+        provider: `${provider}::text`,
         named: "(o.message->>'from')"
       })
     }
-  where o.moved_at is null and o.message is not null
+  where o.message_id = any (${ids}) and coalesce(o.moved_at, -1) = -1 and o.message is not null
   order by o.message_id for update of o`
 )
 
@@ -67,16 +68,15 @@ export const cancel: StepOptions<
   Result.Result<Message.Message, MessageStore.CancelRefusal> | undefined,
   OutcomeStep.CancelWrites
 > = {
-  load: (commands) => [
-    ...lockEntries([
-      ...new Map(
-        commands.flatMap(({ enqueued, messageId }) =>
-          enqueued === undefined ? [] : [[messageId, { messageId, provider: enqueued.provider }] as const]
-        )
-      ).values()
-    ]),
-    lockSends({ ids: [...new Set(commands.map(({ messageId }) => messageId))] })
-  ],
+  load: (commands) => {
+    const ids = commands.flatMap(({ enqueued, messageId }) => enqueued === undefined ? [] : [messageId])
+    // a process has one provider
+    const provider = commands.find(({ enqueued }) => enqueued !== undefined)?.enqueued?.provider
+    return [
+      ...provider === undefined ? [] : [lockEntries({ ids: [...new Set(ids)], provider })],
+      lockSends({ ids: [...new Set(commands.map(({ messageId }) => messageId))] })
+    ]
+  },
   // a cancel without `enqueued` locks no entries
   read: (rows, now) => ({
     now,
