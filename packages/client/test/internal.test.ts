@@ -163,6 +163,8 @@ describe("retries", () => {
       (client) => client.session.setUp({ token: "t", email: "ana@shop.example", password: "x", workspaceName: "Shop" }),
       // a code of an authenticator app counts once
       (client) => client.account.confirmSession({ code: "123456" }),
+      // a repetition would void the codes of a response that was lost
+      (client) => client.account.renewRecoveryCodes(),
       (client) => client.templates.create({ name: "hi", language: "en_US", category: "utility", components: [] })
     ]
     for (const call of calls) {

@@ -23,10 +23,14 @@ export interface GetsCodes {
 const AddDialog = ({ onCodes, onClose, onFailed }: GetsCodes & { readonly onClose: () => void }) => {
   const [name, setName] = useState("")
   const add = useMutation({
-    mutationFn: async () =>
-      api.account.addPasskey({ name, credential: await Browser.make(await api.account.startPasskey()) }),
-    onSuccess: ({ recoveryCodes }) => onCodes(recoveryCodes),
-    onError: onFailed
+    mutationFn: async () => {
+      const credential = await Browser.make(await api.account.startPasskey())
+      return api.account.addPasskey({ name, credential }).catch((error: unknown) => {
+        onFailed(error)
+        throw error
+      })
+    },
+    onSuccess: ({ recoveryCodes }) => onCodes(recoveryCodes)
   })
   return (
     <Dialog title="Add a passkey" isDismissible={!add.isPending} onClose={onClose} width="max-w-md">

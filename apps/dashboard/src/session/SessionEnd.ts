@@ -26,7 +26,8 @@ export const useHasEnded = (): boolean => useSyncExternalStore(subscribe, hasEnd
 
 /** Notes that a call failed, which shows the end of the session if nobody is signed in. */
 export const noteFailure = (error: unknown): void => {
-  if (isSignedOut(error)) setOver(true)
+  // a repetition may have told it of a request whose first outcome is unknown
+  if (isSignedOut(error) || error instanceof Error && isSignedOut(error.cause)) setOver(true)
 }
 
 /** Notes that a person signed in. */

@@ -67,7 +67,7 @@ const Bars = ({ bands = [], name, outcomes, usage }: {
           series={outcomes}
           steps={stepsOf(usage, (step) => Object.fromEntries(outcomes.map(({ key }) => [key, step[key]])))}
           format={grouped}
-          linkOf={listOf(outcomes, usage.since)}
+          linkOf={listOf(outcomes)}
           bands={bands}
         />
       )}

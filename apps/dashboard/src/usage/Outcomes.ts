@@ -11,7 +11,10 @@ export interface Outcome extends Series {
   readonly key: Count
   /** What is counted, in a sentence. */
   readonly definition: string
-  /** The page that lists what is counted, with its filters except the time; omitted if no list has exactly that. */
+  /**
+   * The page that lists what is counted, with its filters except the time. It may have more, such as messages that
+   * failed after they were accepted. Omitted if no filter comes near.
+   */
   readonly list?: Place
 }
 
@@ -69,13 +72,10 @@ export const attempts: ReadonlyArray<Outcome> = [
   }
 ]
 
-/**
- * Returns the page that lists what an outcome counts in a step of a chart; `undefined` if there is none. The first step
- * may begin before the report (`since`), but does not count what was before.
- */
-export const listOf = (outcomes: ReadonlyArray<Outcome>, since: string): LinkOf => (key, { from, until }) => {
+/** Returns the page that lists what an outcome counts in a step of a chart; `undefined` if there is none. */
+export const listOf = (outcomes: ReadonlyArray<Outcome>): LinkOf => (key, { from, until }) => {
   const list = outcomes.find((outcome) => outcome.key === key)?.list
   if (list === undefined) return undefined
-  const [begin, end] = [Math.max(from, Date.parse(since)), until].map((at) => new Date(at).toISOString())
+  const [begin, end] = [from, until].map((at) => new Date(at).toISOString())
   return { to: list.to, search: { ...list.search, since: range, begin, end } }
 }
