@@ -30,11 +30,15 @@ const addressesIn = (text: string) => entriesIn(text, /[\s,;]+/)
 const SettingsForm = ({ settings }: { readonly settings: AlertSettings }) => {
   const [emails, setEmails] = useState(settings.emails.join("\n"))
   const [url, setUrl] = useState(settings.url ?? "")
-  const { error, isPending, save, saved } = useSave({ emails, url }, ({ emails, url }) =>
-    api.alerts.configure({
-      emails: textsOf(addressesIn(emails)),
-      url: url.trim() === "" ? null : url.trim()
-    }))
+  const { error, isPending, save, saved } = useSave(
+    { emails, url },
+    ({ emails, url }) =>
+      api.alerts.configure({
+        emails: textsOf(addressesIn(emails)),
+        url: url.trim() === "" ? null : url.trim()
+      }),
+    { first: settings, read: () => api.alerts.settings() }
+  )
   return (
     <form
       className="max-w-lg space-y-4"

@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useSearch } from "@tanstack/react-router"
 import type { Contact } from "@wac/client/internal"
+import { SearchMessagesHint } from "../messages/SearchMessagesHint.tsx"
 import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { channel } from "../session/Document.ts"
 import { live } from "../session/Refetching.ts"
@@ -47,6 +48,9 @@ const columns: ReadonlyArray<ListColumn<Contact>> = [
   idInFile
 ]
 
+const notContacts =
+  "A customer is listed once they have written, or have opted in or out. A customer to whom you have only sent messages is not a contact."
+
 export const ContactsPage = () => {
   const { number: customer, phoneNumberId } = useSearch({ from: "/contacts" })
   const setFilter = useFilter()
@@ -76,7 +80,7 @@ export const ContactsPage = () => {
   return (
     <ListPage
       title="Contacts"
-      lead="Customers that wrote to you or that you wrote to. For 24 hours after a customer writes, their service window is open: free-form text may be sent."
+      lead="Customers who have written to you, or have opted in or out. For 24 hours after a customer writes, their service window is open: free-form text may be sent."
       search={{
         label: "Customer’s number or user id",
         placeholder: "+15551234567, US.13491208655302741918",
@@ -110,10 +114,12 @@ export const ContactsPage = () => {
         : { query: found, walk: onePage(readFound), isFiltered: true, isUnasked: !isName(customer) }}
       what="contact"
       columns={columns}
-      none={{ title: "No contacts yet" }}
+      none={{ title: "No contacts yet", children: notContacts }}
       noMatch={customer === undefined ? {} : {
         title: "No contact has this number or user id",
-        children: "A contact is known once the customer has written, or said whether they want to be written to."
+        children: isName(customer)
+          ? <SearchMessagesHint text={customer}>{notContacts}</SearchMessagesHint>
+          : notContacts
       }}
     />
   )

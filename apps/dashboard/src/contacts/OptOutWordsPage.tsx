@@ -56,7 +56,8 @@ const WordsForm = ({ settings }: { readonly settings: OptOutSettings }) => {
         stopWords: textsOf(entriesIn(stopWords)),
         startWords: textsOf(entriesIn(startWords)),
         removed
-      })
+      }),
+    { first: settings, read: () => api.optOuts.words() }
   )
   const toggle = (word: string) =>
     setRemoved((removed) =>

@@ -1,5 +1,6 @@
 /**
- * The hint after a search for events or deliveries without a result: a link that searches messages for the same text.
+ * The hint after a search for events, deliveries or contacts without a result: a link that searches messages for the
+ * same text.
  */
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"

@@ -365,6 +365,8 @@ export const texts: Catalogue = {
   "Too many requests. Try again later.": "Demasiadas solicitudes. Inténtelo de nuevo más tarde.",
   "The service failed. Try again later.": "El servicio falló. Inténtelo de nuevo más tarde.",
   "The service refused this.": "El servicio rechazó la acción.",
+  "Somebody has changed this meanwhile. Reload the page, and make your change again.":
+    "Alguien ha cambiado esto entretanto. Vuelva a cargar la página y haga de nuevo su cambio.",
   "Something went wrong in this page. Reload it.": "Algo falló en esta página. Vuelva a cargarla.",
   "The service did not respond: {why}.": "El servicio no respondió (“{why}”).",
   "Request {id}": "Solicitud {id}",

@@ -364,6 +364,8 @@ export const texts: Catalogue = {
   "Too many requests. Try again later.": "Requisições demais. Tente novamente mais tarde.",
   "The service failed. Try again later.": "O serviço falhou. Tente novamente mais tarde.",
   "The service refused this.": "O serviço recusou a ação.",
+  "Somebody has changed this meanwhile. Reload the page, and make your change again.":
+    "Alguém alterou isto nesse meio-tempo. Recarregue a página e faça sua alteração novamente.",
   "Something went wrong in this page. Reload it.": "Algo falhou nesta página. Recarregue-a.",
   "The service did not respond: {why}.": "O serviço não respondeu (“{why}”).",
   "Request {id}": "Requisição {id}",

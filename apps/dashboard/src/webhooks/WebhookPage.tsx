@@ -2,9 +2,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { PutWebhook, Webhook } from "@wac/client/internal"
-import { type ComponentProps, useState } from "react"
+import { type ComponentProps, useRef, useState } from "react"
 import { eventTypes } from "../events/EventWords.ts"
 import * as RoleOf from "../generated/RoleOf.ts"
+import { mayBeDone } from "../session/Once.ts"
+import { refuseReverting } from "../session/Save.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
 import { useOpened } from "../shell/Opened.ts"
@@ -30,6 +32,9 @@ import { WebhookHealth } from "./WebhookHealth.tsx"
 
 const dialogs = ["edit", "resume", "pause", "rotate", "remove"] as const
 
+/** What a person can change of a webhook. */
+const settingsOf = ({ envelope, eventTypes, url }: Webhook): PutWebhook => ({ url, envelope, eventTypes })
+
 const EditDialog = (
   { onClose, refusal, webhook }: {
     readonly webhook: Webhook
@@ -38,8 +43,19 @@ const EditDialog = (
   }
 ) => {
   const client = useQueryClient()
+  /** The settings with which the form began; `undefined` if the outcome of a save is not known. */
+  const begun = useRef<PutWebhook | undefined>(settingsOf(webhook))
   const put = useMutation({
-    mutationFn: (webhook: PutWebhook) => api.webhook.put(webhook),
+    mutationFn: async (webhook: PutWebhook) => {
+      if (begun.current !== undefined) refuseReverting(begun.current, settingsOf(await api.webhook.get()))
+      try {
+        return await api.webhook.put(webhook)
+      } catch (error) {
+        // what is stored may now be this form's own change
+        if (mayBeDone(error)) begun.current = undefined
+        throw error
+      }
+    },
     onSuccess: onClose,
     onSettled: () => client.invalidateQueries()
   })

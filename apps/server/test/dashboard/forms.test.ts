@@ -365,6 +365,63 @@ it("the form for alerts begins with what is stored now, not with what it was whe
   await person.end()
 })
 
+it("a form that stood open does not revert what another person has saved meanwhile, and says so", async () => {
+  await setNewWebhook()
+  await internal("/alerts/settings", "PUT", { emails: ["before@example.com"], url: null })
+  await internal("/settings/opt-out", "PUT", { stopWords: ["before"], startWords: [], removed: [] })
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const problem = page.getByRole("alert").filter({ hasText: "Somebody has changed this meanwhile" })
+  for (
+    const { change, fill, name, path, stored } of [
+      {
+        path: "/alerts",
+        change: () => internal("/alerts/settings", "PUT", { emails: ["now@example.com"], url: null }),
+        fill: () => page.getByLabel("URL", { exact: true }).fill("https://example.com/alerts"),
+        stored: async () => (await internal("/alerts/settings")).emails[0],
+        name: "now@example.com"
+      },
+      {
+        path: "/settings/opt-out",
+        change: () => internal("/settings/opt-out", "PUT", { stopWords: ["now"], startWords: [], removed: [] }),
+        fill: () => page.getByLabel("Words that opt in", { exact: true }).fill("more"),
+        stored: async () => (await internal("/settings/opt-out")).stopWords[0],
+        name: "now"
+      },
+      {
+        path: "/settings/webhook?dialog=edit",
+        change: () => internal("/webhook", "PUT", { url: receiver.url, envelope: "a" }),
+        fill: () => page.getByLabel("Only these").check(),
+        stored: async () => (await internal("/webhook")).envelope,
+        name: "a"
+      }
+    ]
+  ) {
+    await person.open(path)
+    await fill()
+    await change()
+    await button(page, "Save").click()
+    await problem.waitFor()
+    assert.strictEqual(await stored(), name)
+    await page.reload()
+    await fill()
+    await button(page, "Save").click()
+    await (path.includes("dialog") ?
+      page.getByRole("dialog").waitFor({ state: "detached" }) :
+      page.getByText("Saved.").waitFor())
+    assert.strictEqual(await stored(), name)
+    if (path.includes("dialog")) continue
+    // what the person has saved is what the form now begins with
+    await fill()
+    await button(page, "Save").click()
+    await page.getByText("Saved.").waitFor()
+    assert.strictEqual(await problem.count(), 0)
+  }
+  await internal("/settings/opt-out", "PUT", { stopWords: [], startWords: [], removed: [] })
+  person.assertSound()
+  await person.end()
+})
+
 it("the form that changes a campaign begins with what it is now, not with what its page showed", async () => {
   const id = await inScope(workspace.ready(server))
   const person = await signedIn(browser, server)

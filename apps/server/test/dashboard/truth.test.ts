@@ -644,6 +644,21 @@ it("a sign-out that fails is shown as that, and is offered again", async () => {
   await person.end()
 })
 
+it("the contacts do not claim to list customers who were only written to, and lead to the messages to such a customer", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await person.open("/contacts")
+  await page.getByText("Customers who have written to you, or have opted in or out.").waitFor()
+  assert.strictEqual(await page.getByText("that you wrote to").count(), 0)
+  await person.open("/contacts?number=%2B15551234567")
+  await page.getByText("A customer to whom you have only sent messages is not a contact.").waitFor()
+  await page.getByRole("link", { name: "Messages to +15551234567" }).click()
+  await page.getByRole("row", { name: /\+15551234567/ }).first().waitFor()
+  assert.strictEqual(new URL(page.url()).pathname, "/dashboard/messages")
+  person.assertSound()
+  await person.end()
+})
+
 it("a reply that is typed for one contact is not in the form of another", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
