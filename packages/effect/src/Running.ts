@@ -30,6 +30,8 @@ interface Call {
    * must.
    */
   readonly stops?: boolean
+  /** Whether the operation itself fails if its workspace does not exist. */
+  readonly looksUp?: boolean
   /** How many lines of the stack errors show, at most; by default as many as the host's errors. Each takes 0.4 µs. */
   readonly lines?: number
 }

@@ -84,11 +84,25 @@ export const layer = Layer.effectDiscard(
       })
     })
 
-    /** An entry on which code fails is tried again, so that it stops no other of its workspace for good. */
-    const defective = (entry: OutboxEntry.OutboxEntry) => (cause: Cause.Cause<never>) => {
+    /**
+     * An entry on which code fails is tried again until its time is over, so that it stops no other of its workspace for
+     * good.
+     */
+    const defective = (entry: OutboxEntry.OutboxEntry, at: Instant) =>
+    (
+      cause: Cause.Cause<never>
+    ): Effect.Effect<OutboxEntry.OutboxEnd> => {
       if (Cause.hasInterrupts(cause)) return Effect.failCause(cause)
+      const later = OutboxEntry.laterOf(entry, at)
+      if (Result.isFailure(later)) {
+        return Effect.succeed({
+          _tag: "Failed",
+          error: later.failure,
+          content: OutboxEntry.unreadable(entry.message)
+        })
+      }
       const error = internal()
-      const end: OutboxEntry.OutboxEnd = OutboxEntry.again(entry, error)
+      const end = OutboxEntry.again(entry, error)
       return Effect.as(waits(entry.messageId, OutboxEntry.againLineOf(entry.messageId, errorOf(error)), cause), end)
     }
 
@@ -103,10 +117,10 @@ export const layer = Layer.effectDiscard(
       }
       const queue = yield* Effect.catchCause(
         prepared(entry, request, at),
-        (cause) => Effect.map(defective(entry)(cause), Effect.succeed)
+        (cause) => Effect.map(defective(entry, at)(cause), Effect.succeed)
       )
       return Effect.flatMap(
-        Effect.catchCause(queue, defective(entry)),
+        Effect.catchCause(queue, defective(entry, at)),
         Effect.fnUntraced(function*(end) {
           if (end._tag === "Failed") {
             yield* Effect.logWarning(OutboxEntry.lineOf(messageId, end.error))

@@ -3,6 +3,7 @@ import { Duration, Effect, Layer, Result } from "effect"
 import { Forbidden, type InvalidBody, ServerError } from "../../src/Errors.ts"
 import type { MediaId, MessageId, WorkspaceId } from "../../src/Id.ts"
 import { SendableMedia } from "../../src/media/SendableMedia.ts"
+import * as Message from "../../src/messages/Message.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
 import { type Accepted, MessageStore } from "../../src/messages/MessageStore.ts"
 import type { OutboxEntry } from "../../src/outbox/OutboxEntry.ts"
@@ -71,7 +72,11 @@ const setUp = () => {
     Layer.provideMerge(foundation)
   )
   /** Commits an entry of the workspace. */
-  const enqueue = Effect.fnUntraced(function*(workspaceId: WorkspaceId, message: OutboundMessage) {
+  const enqueue = Effect.fnUntraced(function*(
+    workspaceId: WorkspaceId,
+    message: OutboundMessage,
+    sendUntil: number | null = null
+  ) {
     const messageId = yield* newId("msg")
     waiting.push({
       messageId,
@@ -79,7 +84,7 @@ const setUp = () => {
       key: key(messageId),
       message,
       sendAt: null,
-      sendUntil: null,
+      sendUntil,
       enqueuedAt: start,
       tries: 0
     })
@@ -183,6 +188,32 @@ it.effect(
         const ends = new Map(ended.map(({ end, entry }) => [entry.messageId, end._tag]))
         assert.deepStrictEqual([first, one, last].map((id) => ends.get(id)), ["Moved", "Again", "Moved"])
         assert.isTrue(lines.some(({ message }) => message.includes(one)))
+      }).pipe(Effect.scoped)
+    )
+  )
+)
+
+it.effect(
+  "an entry that no code can read fails with not_sent once its time is over",
+  running(({ ended, enqueue }) =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const { workspace } = yield* world()
+        yield* startRunner
+        const endAt = (sendUntil: number) =>
+          Effect.gen(function*() {
+            yield* enqueue(workspace.id, broken, sendUntil)
+            yield* advance("1 second")
+            return ended.at(-1)!.end
+          })
+        assert.strictEqual((yield* endAt(start + 60_000))._tag, "Again")
+        yield* advance("1 minute")
+        const end = yield* endAt(start + 60_000)
+        if (end._tag !== "Failed") return assert.fail(`it ended as ${end._tag}`)
+        assert.deepStrictEqual(end.error, Message.notSentInTime)
+        assert.strictEqual(end.content.to, broken.to)
+        assert.strictEqual(ended.length, 2)
+        assert.isTrue(lines.some(({ message }) => message.endsWith("is refused: not_sent")))
       }).pipe(Effect.scoped)
     )
   )

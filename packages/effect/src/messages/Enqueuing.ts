@@ -19,6 +19,7 @@ import {
 import { Clock, Duration, Effect, Fiber, Schema } from "effect"
 import type { CallOptions, EnqueueOptions } from "../generated/Messaging.ts"
 import { ofDomain } from "../WacError.ts"
+import * as Workspaces from "../workspaces/Workspaces.ts"
 import * as Transaction from "./Transaction.ts"
 
 /** The options of enqueuing a message in a transaction. */
@@ -121,6 +122,7 @@ interface Prepared {
 export const make = Effect.gen(function*() {
   const { enqueueFunction } = yield* OutboxStore.OutboxStore
   const numbers = yield* numbersOf
+  const findWorkspace = yield* Workspaces.finding
   const { name: provider } = yield* Provider.Provider
 
   /** Why the workspace with these numbers cannot send from the number; `undefined` if it can. */
@@ -142,9 +144,9 @@ export const make = Effect.gen(function*() {
   }
 
   /**
-   * Fails if the workspace cannot send from the number. All other refusals come after the transaction: also that of a
-   * number that the provider lets only reply, which depends on the customer's window, and that of a number that cannot
-   * be checked now.
+   * Fails if the workspace does not exist or cannot send from the number. A workspace with numbers exists, so most calls
+   * read nothing else. All other refusals come after the transaction: also that of a number that the provider lets only
+   * reply, which depends on the customer's window, and that of a number that cannot be checked now.
    */
   const checkSender = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, message: Message.OutboundMessage) {
     const now = yield* Clock.currentTimeMillis
@@ -153,6 +155,10 @@ export const make = Effect.gen(function*() {
     if (recent !== undefined && refusalOf(recent, message, now) === undefined) return
     const current = yield* numbers.current(workspaceId)
     const refusal = current && refusalOf(current, message, now)
+    if (current?.length === 0) {
+      const found = Effect.catchTag(findWorkspace(workspaceId), "StoreError", () => Effect.void)
+      yield* Effect.timeoutOrElse(found, { duration: patience, orElse: () => Effect.void })
+    }
     if (refusal !== undefined) return yield* refusal
   })
 

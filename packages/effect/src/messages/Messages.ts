@@ -238,7 +238,7 @@ export const make = Effect.gen(function*() {
           Effect.flatMap(({ run }) => Effect.promise(() => Promise.allSettled([run()])))
         )
         // nothing of wac's is left to do after the host has given up: it rolls its transaction back
-        return running.run(enqueued, { ...call, stops: true }).then(([settled]) => {
+        return running.run(enqueued, { ...call, stops: true, looksUp: true }).then(([settled]) => {
           if (settled.status === "rejected") throw settled.reason
           return settled.value
         })

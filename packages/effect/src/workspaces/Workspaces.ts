@@ -115,21 +115,29 @@ export const first = Effect.fnUntraced(function*(name: string) {
   )
 })
 
+/** Fails if a workspace does not exist. */
+export const finding = Effect.map(WorkspaceStore.WorkspaceStore, (store) =>
+  Effect.fnUntraced(function*(text: string) {
+    const id = Id.parse(Id.WorkspaceId, text)
+    const found = Option.isSome(id) ? yield* store.get(id.value) : Option.none()
+    if (Option.isNone(found)) return yield* new Errors.NotFound({ message: "there is no such workspace" })
+  }))
+
 /**
  * Runs the operations of one workspace. The first one checks that the workspace exists; if not, they fail. `present` is
  * known to exist.
  */
 export const running = (present: Id.WorkspaceId) =>
-  Effect.map(WorkspaceStore.WorkspaceStore, (store) => {
+  Effect.map(finding, (find) => {
     const known = new Set<string>([present])
-    const find = Effect.fnUntraced(function*(text: string) {
-      const id = Id.parse(Id.WorkspaceId, text)
-      const found = Option.isSome(id) ? yield* store.get(id.value) : Option.none()
-      if (Option.isNone(found)) return yield* new Errors.NotFound({ message: "there is no such workspace" })
-      known.add(text)
-    })
     return ({ run }: Running, id: string): Running => ({
-      run: (operation, call) => run(known.has(id) ? operation : Effect.andThen(find(id), operation), call)
+      run: (operation, call) =>
+        run(
+          known.has(id) || call?.looksUp === true
+            ? operation
+            : find(id).pipe(Effect.tap(() => Effect.sync(() => known.add(id))), Effect.andThen(operation)),
+          call
+        )
     })
   })
 

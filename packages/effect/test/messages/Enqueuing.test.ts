@@ -1,13 +1,13 @@
 /**
  * Enqueuing in a transaction of the host, on a storage whose outbox needs no server.
  */
-import { OutboxStore, PhoneNumberStore, type SenderBlock } from "@wac/core"
+import { OutboxStore, PhoneNumberStore, type SenderBlock, WorkspaceStore } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
 import * as Adapter from "../../src/Adapter.ts"
 import type { Wac } from "../../src/promises.ts"
-import { failure, hello, start } from "../instance.ts"
+import { closing, failure, hello, start } from "../instance.ts"
 
 const outbox = Layer.effect(
   OutboxStore.OutboxStore,
@@ -113,9 +113,14 @@ describe("enqueuing in a transaction", () => {
     )
     const storage = Layer.mergeAll(outbox, slow).pipe(Layer.provideMerge(MemoryStorage.layer))
     const { clock, wac } = await start({ storage: Adapter.storage(storage) })
-    const tx = () => Promise.resolve([{ id: "msg_1" }])
+    let statements = 0
+    const tx = async () => {
+      statements++
+      return [{ id: "msg_1" }]
+    }
     const unknown = { ...hello(), from: "+15550000000" }
     assert.strictEqual((await failure(wac.messages.enqueue(unknown, { tx }))).reason, "sender_not_available")
+    assert.strictEqual(statements, 0)
     await clock.advance("1 minute")
     isHeld = true
     reads = 0
@@ -129,6 +134,43 @@ describe("enqueuing in a transaction", () => {
     reads = 0
     for (let n = 0; n < 3; n++) await wac.messages.enqueue(hello(), { tx })
     assert.strictEqual(reads, 0)
+  })
+
+  it("a process's first message for a further workspace is enqueued within a moment even if the storage does not respond", async () => {
+    const reading = Promise.withResolvers<void>()
+    closing(async () => reading.resolve())
+    let isHeld = false
+    const held = <A, E>(read: Effect.Effect<A, E>) =>
+      Effect.suspend(() => isHeld ? Effect.andThen(Effect.promise(() => reading.promise), read) : read)
+    const slow = Layer.mergeAll(
+      Layer.effect(
+        PhoneNumberStore.PhoneNumberStore,
+        Effect.map(PhoneNumberStore.PhoneNumberStore, (store) => ({
+          ...store,
+          list: (workspaceId) => held(store.list(workspaceId))
+        }))
+      ),
+      Layer.effect(
+        WorkspaceStore.WorkspaceStore,
+        Effect.map(WorkspaceStore.WorkspaceStore, (store) => ({ ...store, get: (id) => held(store.get(id)) }))
+      )
+    )
+    const storage = Layer.mergeAll(outbox, slow).pipe(Layer.provideMerge(MemoryStorage.layer))
+    const { clock, wac } = await start({ storage: Adapter.storage(storage) })
+    const { id } = await wac.workspaces.create({ name: "Second", phoneNumber: "+15550000002" })
+    const tx = () => Promise.resolve([{ id: "msg_1" }])
+    isHeld = true
+    const three = [hello(), hello(), hello()].map((message) => wac.workspace(id).messages.enqueue(message, { tx }))
+    await clock.advance(250)
+    assert.deepStrictEqual((await Promise.all(three)).map(({ workspaceId }) => workspaceId), [id, id, id])
+  })
+
+  it("a message for a workspace that does not exist is refused before the statement, if the storage responds", async () => {
+    const { wac } = await opened()
+    const tx = () => Promise.reject(new Error("the statement was run"))
+    for (const id of ["ws_01ARZ3NDEKTSV4RRFFQ69G5FAV", "none"]) {
+      assert.strictEqual((await failure(wac.workspace(id).messages.enqueue(hello(), { tx }))).code, "not_found")
+    }
   })
 
   it("the error of the host's library is passed on as it is", async () => {

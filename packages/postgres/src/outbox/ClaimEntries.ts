@@ -42,7 +42,8 @@ const share = (limit: string) => `(select ${limit}::integer / count(*) from next
 /**
  * Of the workspaces after `last`, then of those from the first one again: each step of the recursion finds the next one
  * with a probe of the index. Of a workspace's share, half is for entries that were not tried yet and half for the others,
- * so that neither waits for the other, however many there are; what one half leaves, the other takes.
+ * so that neither waits for the other, however many there are; what one half leaves, the other takes. A claim takes no more
+ * workspaces than half its limit, because a share of one entry has no halves.
  */
 const take = statement(
   {
@@ -80,7 +81,7 @@ const take = statement(
     )) is not null
   ), next as materialized (
     select f.workspace_id, f.turn from free f order by f.turn
-    limit (select least((count(*) + 1) / 2, ${limit}::integer) from free)
+    limit (select least((count(*) + 1) / 2, greatest(${limit}::integer / 2, 1)) from free)
   ), chosen as (
     select e.message_id from next f cross join lateral (
       select d.message_id from (

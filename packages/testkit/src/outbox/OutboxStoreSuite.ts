@@ -283,7 +283,26 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
         keysOf(yield* claim(own.start + hour + lease, "two", 4)),
         ["blocked-2", "blocked-3", "free", "free-0"]
       )
-      assert.deepStrictEqual(keysOf(yield* claim(own.start + hour + 2 * lease, "two", 1)), ["free"])
+    }))
+
+  it.effect("with more workspaces than a claim takes entries, each workspace's share has an entry due for another try", () =>
+    Effect.gen(function*() {
+      const worlds = [yield* world, yield* world, yield* world]
+      const { start } = worlds[0]!
+      for (const own of worlds) yield* enqueue(own, "tried")
+      for (let ended = 0; ended < worlds.length;) {
+        const entries = yield* claim(start, "one")
+        const again = { _tag: "Again", after: Duration.minutes(15) } as const
+        for (const entry of entries) yield* end(start, entry, "one", again)
+        ended += entries.length
+      }
+      for (const own of worlds) {
+        for (let n = 0; n < 3; n++) yield* enqueue(own, `fresh-${n}`)
+      }
+      for (const _ of worlds) {
+        assert.deepStrictEqual(keysOf(yield* claim(start + hour, "two", 2)), ["tried", "fresh-0"])
+      }
+      assert.deepStrictEqual(yield* claim(start + hour, "two", 2), [])
     }))
 
   it.effect("however many workspaces have only entries that wait for another try, an entry of another is taken", () =>
