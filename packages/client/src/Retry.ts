@@ -38,7 +38,8 @@ export const isOpen = (error: unknown): error is WacError =>
  * looked at the key.
  */
 export const isSilent = (error: unknown): error is WacError =>
-  error instanceof WacError && (error.status === 401 || error.status === 429 || error.status! >= 500)
+  error instanceof WacError &&
+  (error.status === 401 || error.status! >= 500 || retryable.has(error.status!) || error.reason === "missing_scope")
 
 /** Whether the service refused the request before it did anything, so that even a one-time request can be repeated. */
 export const isUndone = (error: unknown): error is WacError => error instanceof WacError && error.status === 429

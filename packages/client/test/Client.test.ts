@@ -209,7 +209,9 @@ describe("a send", () => {
       "storage_unavailable"
     ],
     ["a send that still runs", running, "in_progress", failing(401, "unauthorized", "revoked_key"), "revoked_key"],
-    ["a send that still runs", running, "in_progress", failing(500, "server_error", "internal"), "internal"]
+    ["a send that still runs", running, "in_progress", failing(500, "server_error", "internal"), "internal"],
+    ["a broken connection", broken, "unreachable", failing(408, "invalid_body", "invalid_field"), "invalid_field"],
+    ["a broken connection", broken, "unreachable", failing(403, "forbidden", "missing_scope"), "missing_scope"]
   ])("after %s, a send whose retries settle nothing still says that it may have gone out", async (...given) => {
     const [, first, reason, last, lastReason] = given
     const { baseUrl } = await serve(first, last)

@@ -79,6 +79,13 @@ export const maxIdle = 1000
 const doubtAfter = maxIdle / 2
 
 /**
+ * How often a transaction is probed before its commit is sent despite the doubt. A process in which every round trip
+ * takes that long would probe without end, and keep its locks meanwhile. If PostgreSQL has ended the transaction, the
+ * commit fails.
+ */
+const maxProbes = 3
+
+/**
  * Planner settings that make plans use indexes, even if a table was empty when its statement was planned. A lookup for
  * each of many rows is written as a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
  */
@@ -188,12 +195,12 @@ const make = Effect.fnUntraced(function*(config: PgPool.Config, local: Readonly<
     if (writes.length === 0) {
       yield* uncommitted(connection, [rollback])
     } else if (isInDoubt()) {
-      let unsent = writes
-      do {
+      sentAt = performance.now()
+      yield* uncommitted(connection, writes)
+      for (let probes = 0; probes < maxProbes && isInDoubt(); probes++) {
         sentAt = performance.now()
-        yield* uncommitted(connection, unsent)
-        unsent = [probe]
-      } while (isInDoubt())
+        yield* uncommitted(connection, [probe])
+      }
       yield* send(connection, [commit])
     } else {
       // a commit also ends a transaction that has failed

@@ -368,6 +368,19 @@ layer(Layer.empty, live)("a step whose connection goes bad", (it) => {
       assert.deepStrictEqual(yield* Effect.provide(read, direct), [[600, 1], [1300, 1]])
     }).pipe(Effect.scoped))
 
+  it.effect("a step is carried out once by a process that is suspended at each turn", () =>
+    Effect.gen(function*() {
+      const { direct } = yield* proxied(20_000)
+      const { stepped } = yield* Effect.provide(Database, direct)
+      const count = yield* stepped("Test.count", counting())
+      yield* Effect.acquireRelease(
+        Effect.sync(() => setInterval(() => stall(600), 1)),
+        (turns) => Effect.sync(() => clearInterval(turns))
+      )
+      assert.strictEqual(yield* count(1), 1)
+      assert.deepStrictEqual(yield* Effect.provide(read, direct), [[1, 1]])
+    }).pipe(Effect.scoped))
+
   it.effect("a step that is given up leaves no lock behind", () =>
     Effect.gen(function*() {
       const { byProxy, direct, proxy } = yield* proxied(400)

@@ -340,7 +340,12 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           })
           if ("media" in kept) return kept.media
           yield* Effect.andThen(Effect.ignoreCause(eraseClaimed(claimed)), giveBack(claimed))
-          return yield* kept._tag === "Refused" ? kept.error : notFound()
+          if (kept._tag === "Refused") return yield* kept.error
+          // the file was removed, or the claim has ended, since when another process may have claimed and stored it
+          const found = Option.getOrUndefined(yield* store.find(claimed))
+          if (found === undefined) return yield* notFound()
+          if (found._tag === "Stored") return found.media
+          return yield* found._tag === "Gone" ? Media.expired() : Media.notReady()
         },
         orUnavailable
       )

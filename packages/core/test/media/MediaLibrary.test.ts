@@ -284,6 +284,34 @@ describe("a download that ends after its claim", () => {
     }).pipe(Effect.provide(prompt.layer))
   })
 
+  it.effect("a download that ends after its claim returns the file that another process has stored since", () => {
+    const [late, prompt] = [setUp(), setUp()]
+    return Effect.gen(function*() {
+      const { file, read } = yield* awaited
+      const other = yield* another(late)
+      late.state.download = Stream.concat(Stream.fromEffectDrain(Effect.sleep("2 minutes")), late.state.download)
+      const download = yield* Effect.forkChild(other.fetch(yield* claimed(file, Duration.minutes(1))))
+      yield* advance("1 minute")
+      assert.strictEqual(yield* read, words)
+      yield* advance("1 minute")
+      assert.strictEqual((yield* Fiber.join(download)).id, file.id)
+      assert.strictEqual(yield* read, words)
+    }).pipe(Effect.provide(prompt.layer))
+  })
+
+  it.effect("a download whose claim has ended while no other process stored the file asks to try again", () => {
+    const late = setUp()
+    return Effect.gen(function*() {
+      const { file, read } = yield* awaited
+      const other = yield* another(late)
+      late.state.download = Stream.concat(Stream.fromEffectDrain(Effect.sleep("2 minutes")), late.state.download)
+      const download = yield* Effect.forkChild(Effect.flip(other.fetch(yield* claimed(file, Duration.minutes(1)))))
+      yield* advance("2 minutes")
+      assert.strictEqual(reasonOf(yield* Fiber.join(download)), "provider_unavailable")
+      assert.strictEqual(yield* read, words)
+    }).pipe(Effect.provide(setUp().layer))
+  })
+
   it.effect("a download that ends after its claim leaves the later claim of another process", () => {
     const [late, now] = [setUp(), setUp()]
     return Effect.gen(function*() {
