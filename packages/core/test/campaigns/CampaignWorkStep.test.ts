@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Campaign from "../../src/campaigns/Campaign.ts"
 import * as CampaignWorkStep from "../../src/campaigns/CampaignWorkStep.ts"
+import type { PhoneNumberId } from "../../src/Id.ts"
 import { standard } from "../../src/limits/Limits.ts"
 import * as Capabilities from "../../src/provider/Capabilities.ts"
 import { id, message, sender, start, template } from "../samples.ts"
@@ -73,5 +74,30 @@ describe("a campaign's work", () => {
       const { job: { campaign, workAt } } = work(judging, found)
       assert.deepStrictEqual([campaign.judgesAgain, workAt], [judgesAgain, start], `${found} found`)
     }
+  })
+
+  it("a campaign claims no more recipients than the process has room for, and waits for room without one", () => {
+    for (
+      const [room, claimed, wait] of [
+        [undefined, limit, 200],
+        [0, 0, 200],
+        [3, 3, 200],
+        [limit, limit, 200],
+        [limit + 5, limit, 200]
+      ] as const
+    ) {
+      const asked: Array<PhoneNumberId> = []
+      const roomOf = room === undefined ? undefined : (number: PhoneNumberId) => {
+        asked.push(number)
+        return room
+      }
+      const worked = work(running, 100, { roomOf })
+      assert.deepStrictEqual([worked.claimed, worked.job.workAt], [claimed, start + wait], `room for ${room}`)
+      // the room of the number that sends
+      for (const number of asked) assert.strictEqual(number, sender().id)
+      assert.strictEqual(asked.length > 0, room !== undefined)
+    }
+    const ahead = { ...running, nextSlot: start + 400 }
+    assert.strictEqual(work(ahead, 100, { roomOf: () => 0 }).job.workAt, start + 400)
   })
 })
