@@ -443,7 +443,8 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
         if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, of: { waitingAfter } }] }
         return end({
           ...nothing,
-          job: { campaign: { ...observed, judgesAgain: loaded.queue.length === limit }, workAt: now },
+          // fewer than the limit may mean that others are locked
+          job: { campaign: { ...observed, judgesAgain: loaded.queue.length > 0 }, workAt: now },
           leased: loaded.queue.map(({ send: { message: { id } } }) => ({ messageId: id, dueAt: now }))
         })
       }

@@ -10,12 +10,12 @@ import type * as Event from "../events/Event.ts"
 import type { MessageId, PhoneNumberId } from "../Id.ts"
 import type { PhoneNumber } from "../numbers/PhoneNumber.ts"
 import { type OutboxEntry, route } from "../outbox/OutboxEntry.ts"
-import { type Made, noNumber, type Writes as OutboxWrites } from "../outbox/OutboxStep.ts"
+import { type Made, make, noNumber, type Writes as OutboxWrites } from "../outbox/OutboxStep.ts"
 import type { Decide, Known } from "../Step.ts"
 import * as StorageTime from "../StorageTime.ts"
 import type { Instant } from "../Time.ts"
 import * as KeyedMessage from "./KeyedMessage.ts"
-import { type Message, unsent } from "./Message.ts"
+import type { Message } from "./Message.ts"
 import {
   type ApplyReport,
   type CancelRefusal,
@@ -185,31 +185,12 @@ export const cancel: Decide<
     if (refusal !== undefined) return Result.fail(refusal)
     if (entry.isClaimed) return Result.fail(beingQueued)
     const now = loaded.now(asked)
-    const message = unsent({
-      id: messageId,
-      workspaceId,
-      apiKeyId: null,
-      campaignId: null,
-      variant: null,
-      phoneNumberId: sender.id,
-      from: sender.phoneNumber,
-      content: enqueued.read(entry.message),
-      status: "queued",
-      createdAt: now,
-      sendAt: now
-    })
-    const answer = { _tag: "Queued", messageId, workspaceId, apiKeyId: null, sendAt: now } as const
-    const { fingerprint } = enqueued
-    const send: KeyedMessage.KeyedMessage = {
-      message,
-      binding: { fingerprint, messageId, claim: null, answer, lastFailure: null, expiresAt: null },
-      quotaMonth: null,
-      returnedMonth: null
-    }
-    taken.set(messageId, send)
-    made.push({ request: { workspaceId, route, key: entry.key, fingerprint }, message, answer })
+    const request = { workspaceId, route, key: entry.key, fingerprint: enqueued.fingerprint }
+    const one = make({ messageId, content: enqueued.read(entry.message), now, request, sender })
+    taken.set(messageId, one.send)
+    made.push(one.made)
     moved.push({ messageId, movedAt: now })
-    return Result.succeed(send)
+    return Result.succeed(one.send)
   }
 
   const answers = commands.map((command) => {

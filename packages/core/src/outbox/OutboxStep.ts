@@ -65,6 +65,36 @@ export const noNumber = {
   phoneNumber: "" as PhoneNumber["phoneNumber"]
 }
 
+/** The queued message that an entry becomes at `now`, so that it can fail or be cancelled. */
+export const make = (
+  { content, messageId, now, request, sender }: {
+    readonly messageId: Id.MessageId
+    readonly content: Message["content"]
+    readonly now: Instant
+    readonly request: KeyedRequest
+    readonly sender: NonNullable<Found["sender"]>
+  }
+): { readonly made: Made; readonly send: KeyedMessage.KeyedMessage } => {
+  const { fingerprint, workspaceId } = request
+  const message = unsent({
+    id: messageId,
+    workspaceId,
+    apiKeyId: null,
+    campaignId: null,
+    variant: null,
+    phoneNumberId: sender.id,
+    from: sender.phoneNumber,
+    content,
+    status: "queued",
+    createdAt: Math.min(OutboxEntry.createdAt({ messageId }), now),
+    statusAt: now,
+    sendAt: now
+  })
+  const answer = { _tag: "Queued", messageId, workspaceId, apiKeyId: null, sendAt: now } as const
+  const binding = { fingerprint, messageId, claim: null, answer, lastFailure: null, expiresAt: null }
+  return { made: { request, message, answer }, send: { message, binding, quotaMonth: null, returnedMonth: null } }
+}
+
 /** Decides `OutboxStore.end` for a batch. */
 export const end: Decide<EndEntry, Loaded, boolean, Writes> = (loaded, commands) => {
   const before = new Map<Id.MessageId, KeyedMessage.KeyedMessage>()
@@ -73,7 +103,7 @@ export const end: Decide<EndEntry, Loaded, boolean, Writes> = (loaded, commands)
   const delayed: Array<Writes["delayed"][number]> = []
   const made: Array<Made> = []
   const answers = commands.map((command) => {
-    const { end, entry: { messageId, workspaceId }, ids, request } = command
+    const { end, entry: { messageId }, ids, request } = command
     const now = loaded.now(command.now)
     const { isKnown, isMade, isOwn, sender = noNumber } = loaded.found(command)
     if (!isOwn || moved.has(messageId)) return false
@@ -84,33 +114,10 @@ export const end: Decide<EndEntry, Loaded, boolean, Writes> = (loaded, commands)
     moved.set(messageId, now)
     // without a workspace, nobody would see a failed message
     if (end._tag === "Moved" || isMade || !isKnown) return true
-    const message = unsent({
-      id: messageId,
-      workspaceId,
-      apiKeyId: null,
-      campaignId: null,
-      variant: null,
-      phoneNumberId: sender.id,
-      from: sender.phoneNumber,
-      content: end.content,
-      status: "queued",
-      createdAt: Math.min(OutboxEntry.createdAt(command.entry), now),
-      statusAt: now,
-      sendAt: now
-    })
-    const answer = { _tag: "Queued", messageId, workspaceId, apiKeyId: null, sendAt: now } as const
-    const binding: SendBinding.SendBinding = {
-      fingerprint: request.fingerprint,
-      messageId,
-      claim: null,
-      answer,
-      lastFailure: null,
-      expiresAt: null
-    }
-    const send: KeyedMessage.KeyedMessage = { message, binding, quotaMonth: null, returnedMonth: null }
-    before.set(messageId, send)
-    made.push({ request, message, answer })
-    sends.keep(KeyedMessage.failQueued(send, end.error, ids, now), ids)
+    const one = make({ messageId, content: end.content, now, request, sender })
+    before.set(messageId, one.send)
+    made.push(one.made)
+    sends.keep(KeyedMessage.failQueued(one.send, end.error, ids, now), ids)
     return true
   })
   return {

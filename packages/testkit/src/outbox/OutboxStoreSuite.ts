@@ -490,6 +490,25 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       assert.deepStrictEqual((yield* events.list(own.workspace.id, {}, { limit: 10, after: null })).items, [])
     }))
 
+  it.effect("a message that is cancelled after hours in the outbox has the time when it was enqueued", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const messages = yield* MessageStore.MessageStore
+      const id = (yield* enqueue(own, "a")) as Id.MessageId
+      const now = Id.timeOf(id) + 6 * hour
+      const cancelled = yield* messages.cancel({
+        now,
+        workspaceId: own.workspace.id,
+        messageId: id,
+        boundTo: null,
+        enqueued: { fingerprint: "one", provider: own.number.provider, read: (message) => message as never }
+      })
+      const { createdAt, sendAt, statusAt } = Result.getOrThrow(Option.getOrThrow(cancelled))
+      assert.deepStrictEqual([createdAt, statusAt, sendAt], [Id.timeOf(id), now, now])
+      const stored = Option.getOrThrow(yield* messages.get(own.workspace.id, id))
+      assert.strictEqual(stored.createdAt, Id.timeOf(id))
+    }))
+
   it.effect("a customer's entries are found and erased, with what they said; what is queued keeps its key", () =>
     Effect.gen(function*() {
       const own = yield* world
