@@ -77,6 +77,7 @@ export const portalLink = Command.make(
       workspaceId,
       path,
       token,
+      id,
       theme: look,
       language: Option.getOrUndefined(language)
     })

@@ -1,40 +1,12 @@
 /** Opens the portal (these pages in a frame of a host's application, or at a link that the host made) by its link. */
-import { type Session, WacError } from "@wac/client/internal"
+import { WacError } from "@wac/client/internal"
 import { t } from "../ui/Language.ts"
 import { Empty } from "../ui/Loaded.tsx"
 import { portal } from "./Document.ts"
-import { tokenOfLink } from "./Link.ts"
+import { idOfLink, tokenOfLink } from "./Link.ts"
 import { api, isSignedOut } from "./Service.ts"
 
 let opening: Promise<unknown> | undefined
-
-const name = `wac-portal-link-${portal}`
-
-/** What the session storage keeps of a token; `undefined` in a page that is not secure, in which links do not open. */
-const hashOf = async (token: string): Promise<string | undefined> => {
-  const bytes = await globalThis.crypto.subtle?.digest("SHA-256", new TextEncoder().encode(token))
-  return bytes && Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("")
-}
-
-/** The session that this frame opened last, and with which link; `undefined` if it opened none, or keeps nothing. */
-const lastOpened = (): string | undefined => {
-  try {
-    return sessionStorage.getItem(name) ?? undefined
-  } catch {
-    return undefined
-  }
-}
-
-const remember = (opened: string): void => {
-  try {
-    sessionStorage.setItem(name, opened)
-  } catch {
-    // a browser may refuse storage in a frame: the session then ends when the frame is loaded again with its link
-  }
-}
-
-/** A link and its session. The service names the visitor of each link by an id of its own. */
-const opened = (hash: string, { userId }: Session): string => `${hash} ${userId}`
 
 /** Whether a link did not open because it was used before or has expired. */
 export const isSpentLink = (error: unknown): boolean =>
@@ -43,14 +15,13 @@ export const isSpentLink = (error: unknown): boolean =>
 const open = async (): Promise<void> => {
   const token = tokenOfLink()
   if (token === "") return
-  const hash = await hashOf(token)
+  const id = idOfLink()
   try {
-    const session = await api.portal.open({ token })
-    if (hash !== undefined) remember(opened(hash, session))
+    await api.portal.open({ token })
   } catch (error) {
     // a reloaded frame brings the link that it opened itself, whose session may still be live. Any other session in this
     // browser may be a different visitor's. The token stays in the address, for the next load
-    const isOwn = isSpentLink(error) && hash !== undefined && lastOpened() === opened(hash, await api.session.get())
+    const isOwn = isSpentLink(error) && id !== "" && (await api.session.get()).userId === id
     if (!isOwn) throw error
   }
   history.replaceState(history.state, "", location.pathname + location.search)

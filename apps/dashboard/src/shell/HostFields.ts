@@ -1,5 +1,5 @@
 /**
- * A host's settings for the portal's pages: the fields after `#` in its link, except the token. The browser's session
+ * A host's settings for the portal's pages: the fields after `#` in its link, except the token and the link's id. The browser's session
  * storage keeps them for when the frame is reloaded. A visitor can change them, so every reader accepts only valid
  * values.
  */
@@ -29,6 +29,7 @@ const fieldsOfLink = (): URLSearchParams => {
   const fields = new URLSearchParams(location.hash.slice(1))
   if (!fields.has("token")) return new URLSearchParams(keptText())
   fields.delete("token")
+  fields.delete("id")
   return keep(fields)
 }
 

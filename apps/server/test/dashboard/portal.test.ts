@@ -195,18 +195,28 @@ it("a frame shows no other visitor's session, begun in another tab, when it is l
   await page.frames()[1]!.getByText("This view has ended").waitFor()
 })
 
-it("in a frame without storage a link is opened once, and shows no session when it is loaded again", async () => {
+it("a frame that is loaded again before its link's opening is answered keeps the session, even without storage, and a second tab has it too", async () => {
   await page.addInitScript(() => {
     Object.defineProperty(window, "sessionStorage", {
       get: () => {
         throw new DOMException("refused", "SecurityError")
       }
     })
+    const { fetch } = window
+    window.fetch = async (...given) => {
+      const response = await fetch(...given)
+      return response.ok && response.url.endsWith("/internal/portal") ? new Promise(() => {}) : response
+    }
   })
-  const frame = await show({ role: "member", path: "/api-keys" })
-  await frame.getByRole("heading", { name: "API keys", exact: true }).waitFor()
+  const opened = page.waitForResponse((response) => response.url().endsWith("/internal/portal"))
+  framed = (await wac.portal.link({ role: "member", path: "/api-keys" })).url.replaceAll("&", "&amp;")
+  await page.goto(host)
+  assert.strictEqual((await opened).status(), 200)
   await page.reload()
-  await page.frames()[1]!.getByText("This view has ended").waitFor()
+  await page.frames()[1]!.getByRole("heading", { name: "API keys", exact: true }).waitFor()
+  const second = await context.newPage()
+  await second.goto(host)
+  await second.frames()[1]!.getByRole("heading", { name: "API keys", exact: true }).waitFor()
 })
 
 it("a new link in the frame is opened, even if its address differs only behind #", async () => {

@@ -169,22 +169,21 @@ it.live("a portal link made while a server runs opens the page that it names", (
     const members = wac({ DATABASE_URL, PUBLIC_URL: "https://wac.example.com/" }, "members")
     const made = yield* members("portal-link --role developer --path /deliveries --expires-in 60 --visitor Ana")
     assert.strictEqual(made.code, 0, made.stderr)
-    const [, path, token] = /^https:\/\/wac\.example\.com(\/portal\/ws_\w+\/deliveries)#token=(\w{32})$/.exec(
-      made.stdout
-    )!
+    const [, path, token, id] = /^https:\/\/wac\.example\.com(\/portal\/ws_\w+\/deliveries)#token=(\w{32})&id=(\w+)$/
+      .exec(made.stdout)!
     assert.match(made.stderr, /^works once, until \S+Z: whoever opens it first is let in$/)
     assert.strictEqual((yield* call(url + path!)).status, 200)
     const opened = yield* call(`${url}/internal/portal`, { headers: ownPage, body: { token } })
-    assert.deepInclude(opened.body, { role: "developer", email: "Ana" })
-    assert.match((yield* members("portal-link")).stdout, /\/portal\/ws_\w+#token=\w{32}$/)
+    assert.deepInclude(opened.body, { userId: id, role: "developer", email: "Ana" })
+    assert.match((yield* members("portal-link")).stdout, /\/portal\/ws_\w+#token=\w{32}&id=\w+$/)
     for (const line of ["portal-link", "invite ben@example.com"]) {
       const local = yield* wac({ DATABASE_URL }, "members")(`${line} --json`)
       assert.match(local.stdout, /"(?:inviteUrl|url)":"http:\/\/127\.0\.0\.1:8080\//)
       assert.match(local.stderr, /^PUBLIC_URL is not set: the link leads to http:\/\/127\.0\.0\.1:8080$/m)
     }
     const themed = yield* members(`portal-link --theme {"accent":"#0b7446","scheme":"dark"}`)
-    assert.match(themed.stdout, /#token=\w{32}&accent=%230b7446&scheme=dark$/)
-    assert.match((yield* members("portal-link --language pt")).stdout, /#token=\w{32}&language=pt$/)
+    assert.match(themed.stdout, /#token=\w{32}&id=\w+&accent=%230b7446&scheme=dark$/)
+    assert.match((yield* members("portal-link --language pt")).stdout, /#token=\w{32}&id=\w+&language=pt$/)
     const misspelled = yield* members(`portal-link --theme {"colour":"#0b7446"}`)
     assert.match(String(misspelled.code), /^--theme: there is no field colour/)
     for (

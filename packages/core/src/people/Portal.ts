@@ -86,18 +86,20 @@ export const themeOf = (origins: ReadonlyArray<string>) =>
 export const Language = Schema.Literals(PortalLanguage.choices)
 
 /**
- * The address of a link. Its token, theme and language are behind `#`, which browsers do not send to a server. Pure.
+ * The address of a link. Its token, id, theme and language are behind `#`, which browsers do not send to a server. By the
+ * id, a page that is loaded again finds whether the browser's session is that of its own link. Pure.
  */
-export const addressOf = ({ base, language, path = "", theme = {}, token, workspaceId }: {
+export const addressOf = ({ base, id, language, path = "", theme = {}, token, workspaceId }: {
   /** The public URL with the path at which the routes are mounted, without a slash at the end. */
   readonly base: string
   readonly workspaceId: string
   readonly path?: string | undefined
   readonly token: Redacted.Redacted
+  readonly id: SessionId
   readonly theme?: PortalTheme.PortalTheme | undefined
   readonly language?: PortalLanguage.LanguageChoice | undefined
 }): string => {
-  const fields = new URLSearchParams([["token", Redacted.value(token)], ...PortalTheme.fieldsOf(theme)])
+  const fields = new URLSearchParams([["token", Redacted.value(token)], ["id", id], ...PortalTheme.fieldsOf(theme)])
   if (language !== undefined) fields.set("language", language)
   return `${base}${pathOf(workspaceId)}${path}#${fields}`
 }

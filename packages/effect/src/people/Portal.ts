@@ -105,10 +105,11 @@ export const make = ({ base, origins, theme }: PortalSettings, defaultWorkspace:
               message: "links need the option publicUrl and the option dashboard: true"
             })
           }
-          const id = link.workspaceId ?? defaultWorkspace
-          const workspaceId = Option.getOrUndefined(Id.parse(Id.WorkspaceId, id))
+          const workspaceId = Option.getOrUndefined(
+            Id.parse(Id.WorkspaceId, link.workspaceId ?? defaultWorkspace)
+          )
           if (workspaceId === undefined) return yield* new Errors.NotFound({ message: "there is no such workspace" })
-          const { expiresAt, token } = yield* portals.link({
+          const { expiresAt, id, token } = yield* portals.link({
             workspaceId,
             role: link.role,
             visitor: link.visitor ?? Core.nobodyNamed,
@@ -120,6 +121,7 @@ export const make = ({ base, origins, theme }: PortalSettings, defaultWorkspace:
               workspaceId,
               path: link.path,
               token,
+              id,
               theme: { ...theme, ...link.theme },
               language: link.language
             }),

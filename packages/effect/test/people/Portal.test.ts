@@ -5,13 +5,15 @@ import { failure, start } from "../instance.ts"
 
 const served = { dashboard: true, publicUrl: "https://shop.example", prefix: "/messaging" } as const
 
+const fieldsOf = (url: string) => new URLSearchParams(new URL(url).hash.slice(1))
+
 /** Opens a link's token, like the portal's page. */
 const open = (handler: (request: Request) => Promise<Response>, url: string) =>
   handler(
     new Request("https://shop.example/messaging/internal/portal", {
       method: "POST",
       headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
-      body: JSON.stringify({ token: new URL(url).hash.slice("#token=".length) })
+      body: JSON.stringify({ token: fieldsOf(url).get("token") })
     })
   )
 
@@ -19,10 +21,18 @@ it("a link leads to the workspace's page, opens a session with its role, and is 
   const { clock, wac } = await start(served)
   const shop = await wac.workspaces.create({ name: "Second shop", phoneNumber: "+15550100002" })
   const link = await wac.portal.link({ workspaceId: shop.id, role: "developer", path: "/deliveries", visitor: "Ana" })
-  assert.match(link.url, new RegExp(`^https://shop\\.example/messaging/portal/${shop.id}/deliveries#token=\\w{32}$`))
+  assert.match(
+    link.url,
+    new RegExp(`^https://shop\\.example/messaging/portal/${shop.id}/deliveries#token=\\w{32}&id=\\w+$`)
+  )
   assert.strictEqual(Date.parse(link.expiresAt), clock.now().getTime() + 3_600_000)
   const opened = await open(wac.handler, link.url)
-  expect(await opened.json()).toMatchObject({ workspaceId: shop.id, role: "developer", email: "Ana" })
+  expect(await opened.json()).toMatchObject({
+    userId: fieldsOf(link.url).get("id"),
+    workspaceId: shop.id,
+    role: "developer",
+    email: "Ana"
+  })
   const late = await wac.portal.link({ role: "member", expiresIn: 60 })
   assert.include(late.url, `/portal/${wac.id}#token=`)
   await clock.advance("1 minute")
@@ -72,8 +82,8 @@ it("a link carries the instance's theme, whose fields its own theme replaces", a
     role: "member",
     theme: { accent: "#FC0", font: "Inter, \"Helvetica Neue\"", scheme: "dark" }
   })
-  const { token, ...theme } = Object.fromEntries(new URLSearchParams(new URL(link.url).hash.slice(1)))
-  assert.match(token!, /^\w{32}$/)
+  const { id, token, ...theme } = Object.fromEntries(fieldsOf(link.url))
+  assert.match(`${id} ${token}`, /^\w+ \w{32}$/)
   assert.deepStrictEqual(theme, {
     accent: "#FC0",
     radius: "4",
@@ -87,7 +97,7 @@ it("a link has the language of its pages, and none if it is not given", async ()
   const { wac } = await start(served)
   const languageOf = async (link: Partial<NewPortalLink>) => {
     const { url } = await wac.portal.link({ role: "member", ...link })
-    return new URLSearchParams(new URL(url).hash.slice(1)).get("language")
+    return fieldsOf(url).get("language")
   }
   // the compiler compares the types: the façade's declarations name no other package
   expectTypeOf<NonNullable<NewPortalLink["language"]>>().toEqualTypeOf<typeof Portal.Language.Type>()

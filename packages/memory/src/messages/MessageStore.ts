@@ -108,7 +108,8 @@ const forgetMessages = (memory: Memory, before: Time.Instant): Retention.Forgott
   }
   removed += memory.conversations.forget(({ id, received }) => received !== undefined && id < lowest)
   for (const { id, job, rows } of memory.campaigns.values()) {
-    if (id < Id.lowestAt("cmp", before) && Campaign.hasEnded(job.campaign)) rows.clear()
+    const { completedAt } = job.campaign
+    if (id < Id.lowestAt("cmp", before) && completedAt !== null && completedAt < before) rows.clear()
   }
   return { removed, isMore: false }
 }

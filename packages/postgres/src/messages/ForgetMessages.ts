@@ -60,13 +60,13 @@ export const forgetSent = statement(
   }
 )
 
-const forgetRows = statement({ below, endings: words }, ({ below, endings }) =>
+const forgetRows = statement({ before: value<Time.Instant>(), below }, ({ before, below }) =>
   `with gone as (
     delete from wac.campaign_rows r where r.ctid = any (array(
       select r.ctid from wac.campaigns c cross join lateral (
         select r.ctid from wac.campaign_rows r where r.campaign_id = c.id limit ${atOnce}
       ) r
-      where c.id < ${below} and c.state->>'status' = any (${endings}) limit ${atOnce}
+      where c.id < ${below} and (c.state->>'completedAt')::bigint < ${before} limit ${atOnce}
     ))
     returning 1
   )
@@ -90,7 +90,7 @@ export const forgetReceived = statement({ below }, ({ below }) =>
 export const forgetMessages = (before: Time.Instant, after: string): ReadonlyArray<Statement> => [
   forgetSent({ after, below: Id.lowestAt("msg", before), before, over: Message.over, endings: Campaign.endings }),
   forgetReceived({ below: Id.lowestAt("msg", before) }),
-  forgetRows({ below: Id.lowestAt("cmp", before), endings: Campaign.endings })
+  forgetRows({ before, below: Id.lowestAt("cmp", before) })
 ]
 
 /** Reads the results of the statements. Campaigns' rows do not count as removed messages. */

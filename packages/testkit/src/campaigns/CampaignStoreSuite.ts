@@ -277,7 +277,7 @@ export const tests = (it: Fixture.It): void => {
       assert.isFalse(yield* store.remove(own.workspace.id, started.id))
     }))
 
-  it.effect("the messages and rows of an old campaign are deleted once it has ended, and its counts stay", () =>
+  it.effect("the messages of an old campaign are deleted once it has ended, its rows by the time of its end, and its counts stay", () =>
     Effect.gen(function*() {
       const store = yield* CampaignStore.CampaignStore
       const messages = yield* MessageStore.MessageStore
@@ -295,13 +295,18 @@ export const tests = (it: Fixture.It): void => {
       const forgetAll = Forgetting.all(messages.forget(later))
       yield* forgetAll
       assert.isTrue(Option.isSome(yield* messages.get(own.workspace.id, messageId)), "it would be sent to again")
-      yield* changed(campaign, own.start + minute, { _tag: "Cancel" })
-      yield* workAll(own, own.start + minute)
+      yield* changed(campaign, later, { _tag: "Cancel" })
+      yield* forgetAll
+      const kept = Effect.map(store.rows(own.workspace.id, id, { limit: 10, after: 0 }), ({ length }) => length)
+      assert.strictEqual(yield* kept, 2, "it still has recipients")
+      yield* workAll(own, later)
       const before = yield* get(campaign)
-      assert.strictEqual(before.status, "cancelled")
+      assert.deepStrictEqual([before.status, before.completedAt], ["cancelled", later])
       yield* forgetAll
       assert.isTrue(Option.isNone(yield* messages.get(own.workspace.id, messageId)))
-      assert.deepStrictEqual(yield* store.rows(own.workspace.id, id, { limit: 10, after: 0 }), [])
+      assert.strictEqual(yield* kept, 2)
+      yield* Forgetting.all(messages.forget(later + 1))
+      assert.strictEqual(yield* kept, 0)
       assert.deepStrictEqual(yield* get(campaign), before)
     }))
 }
