@@ -3,12 +3,17 @@
  * a secret, the audit, and how a result is printed. The commands work on `DATABASE_URL` directly, while servers run on
  * it; but only one process at a time can use an embedded database.
  */
-import { Audit, AuditStore, type Id, SenderCredentials } from "@wac/core"
+import { Audit, AuditStore, Heartbeats, type Id, SenderCredentials } from "@wac/core"
 import { Composition } from "@wac/effect"
 import { Console, Context, Effect, Layer, Redacted, Schema, Stdio, Stream } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
-import { mailFromEnvironment, storageConfigFromEnvironment, storageFromEnvironment } from "./ServerConfig.ts"
+import {
+  isRestoredFromEnvironment,
+  mailFromEnvironment,
+  storageConfigFromEnvironment,
+  storageFromEnvironment
+} from "./ServerConfig.ts"
 import { BadVariable, type Environment } from "./VariableText.ts"
 import * as VariableText from "./VariableText.ts"
 
@@ -53,10 +58,13 @@ export const asFound = (storage: Composition.BuiltInStorage): Composition.BuiltI
 
 /** The services of the storage, with the keys for its secrets. */
 export const opened = Layer.unwrap(Effect.gen(function*() {
-  const config = yield* storageConfigFromEnvironment(yield* Variables)
+  const variables = yield* Variables
+  const config = yield* storageConfigFromEnvironment(variables)
   yield* durable(config.storage)
   return SenderCredentials.SenderCredentials.layer.pipe(
-    Layer.provideMerge(Composition.layerOpened({ ...config, storage: asFound(config.storage) }))
+    Layer.provideMerge(Composition.layerOpened({ ...config, storage: asFound(config.storage) })),
+    // a command may run before the first server, whose heartbeat stores the hold of a restored copy
+    Layer.provide(Heartbeats.layerRestored(yield* isRestoredFromEnvironment(variables)))
   )
 }))
 

@@ -75,6 +75,8 @@ const mail = Effect.gen(function*() {
   return yield* People.mail((publicUrl ?? new URL(`http://${Addresses.authorityOf(host)}`)).hostname)
 })
 
+const isRestored = flag("WAC_RESTORED")
+
 const config = Effect.gen(function*() {
   const opened = yield* storageConfig
   const { host, port } = yield* Addresses.listening
@@ -98,7 +100,7 @@ const config = Effect.gen(function*() {
     oidc: yield* People.auth,
     mail: yield* mail,
     alertUrl: (yield* optional("ALERT_URL", WebAddress, "an http or https URL"))?.href,
-    isRestored: yield* flag("WAC_RESTORED"),
+    isRestored: yield* isRestored,
     portalOrigins: yield* People.portalOrigins,
     securityContact: yield* People.securityContact,
     metricsToken: yield* secret("METRICS_TOKEN", BearerToken, "a Bearer token of letters, digits and -._~+/="),
@@ -145,6 +147,10 @@ export const publicUrlFromEnvironment = (environment: Environment): Effect.Effec
       ([publicUrl, { host, port }]) => Addresses.addressFor(publicUrl, host, port)
     )
   )
+
+/** Reads whether the database was restored from a backup, for an operator's command: `WAC_RESTORED`. */
+export const isRestoredFromEnvironment = (environment: Environment): Effect.Effect<boolean, BadVariable> =>
+  given(environment)(isRestored)
 
 /** Reads the mail server, for an operator's command that mails: `SMTP_URL` and `SMTP_FROM`. */
 export const mailFromEnvironment = (environment: Environment): Effect.Effect<ServerConfig["mail"], BadVariable> =>

@@ -7,9 +7,10 @@ import { assert, layer } from "@effect/vitest"
 import type { Id, Idempotency, MediaStep } from "@wac/core"
 import { Effect } from "effect"
 import { options } from "../src/media/MediaStep.ts"
+import { mayErase } from "../src/media/MediaStore.ts"
 import { carryOut } from "./carryOut.ts"
 import { planningDatabases } from "./servers.ts"
-import { touchedBy } from "./touched.ts"
+import { touched, touchedBy } from "./touched.ts"
 
 const now = 1_800_000_000_000
 const stored = 10_000
@@ -61,13 +62,19 @@ const uploads = Array.from({ length: batch }, (_, i): MediaStep.Command => ({
 const uploading = `insert into wac.media (id, workspace_id, state, due_at)
   select 'upl ' || i, 'ws ' || i % ${workspaces}, 'uploading', ${now} + 1000 from generate_series(0, ${batch} - 1) i`
 
+/** Whether a claim allows to erase the bytes of a file that another process has stored. */
+const erasure = mayErase({
+  claim: { workspaceId: "ws 7" as Id.WorkspaceId, id: "med 107" as Id.MediaId, leaseUntil: now },
+  now
+})
+
 /** The planner's basis: guesses about empty tables, or statistics of their content. */
 const beliefs = ["guessed", "seen"] as const
 
 for (const { layer: database, name } of planningDatabases) {
   for (const belief of beliefs) {
     layer(database, { excludeTestServices: true })(`${name}, tables ${belief}`, (it) => {
-      it.effect("a batch of uses or uploads reads and writes only the rows of its files, keys and workspaces", () =>
+      it.effect("a batch of uses or uploads, and what a claim may erase, read only the rows of their files, keys and workspaces", () =>
         Effect.gen(function*() {
           const client = yield* PgClient.PgClient
           // one connection, so that its plans stay
@@ -77,6 +84,7 @@ for (const { layer: database, name } of planningDatabases) {
             for (let i = 0; i < 8; i++) {
               yield* touchedBy(carryOut(options, uses))
               yield* touchedBy(carryOut(options, uploads))
+              yield* touched(erasure)
             }
             for (const statement of fill(1, stored)) yield* client.unsafe(statement)
             if (belief === "seen") yield* client.unsafe(`analyze ${tables.map((table) => `wac.${table}`).join(", ")}`)
@@ -97,6 +105,8 @@ for (const { layer: database, name } of planningDatabases) {
             const uploaded = yield* measured(uploads)
             assert.isAtMost(uploaded("media_usage").read, 4 * workspaces)
             assert.strictEqual(uploaded("media_usage").written, workspaces)
+            yield* touched(erasure)
+            assert.deepInclude((yield* touched(erasure))("media"), { scans: 0, read: 1 })
             // as many that have expired are found and deleted
             assert.deepInclude(uploaded("media_keys"), { read: batch, written: 2 * batch })
           }))

@@ -13,7 +13,7 @@ import { cancel } from "../src/messages/Cancel.ts"
 import * as Settle from "../src/messages/Settle.ts"
 import { beat } from "../src/queue/BeatHeart.ts"
 import { end } from "../src/queue/EndQueued.ts"
-import { backlogOf, nextText, releaseAllText } from "../src/queue/QueueStore.ts"
+import { backlogOf, heldSinceOf, nextText, releaseAllText } from "../src/queue/QueueStore.ts"
 import { work } from "../src/queue/WorkOnLane.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
 import { plannedDatabases } from "./servers.ts"
@@ -190,6 +190,10 @@ for (
         const waiting = client.unsafe(waitingOf.text, waitingOf.params)
         const backlog = counted(null)
         const backlogOfOne = counted(workspace)
+        const heldSince = (of: string) => {
+          const { params, text } = heldSinceOf({ workspaceId: of as Id.WorkspaceId })
+          return client.unsafe(text, params)
+        }
         // one connection, so that its plans stay
         yield* client.withTransaction(Effect.gen(function*() {
           yield* client`set local statement_timeout = 0`
@@ -207,6 +211,7 @@ for (
           yield* waiting
           yield* backlog
           yield* backlogOfOne
+          yield* heldSince(workspace)
           for (const text of [nextText, releaseAllText]) yield* client.unsafe(text)
           yield* client`update wac.send_lanes set work_at = null`
           yield* client`delete from wac.send_queue`
@@ -240,6 +245,11 @@ for (
           assert.deepStrictEqual(cancelled.map((one) => one?._tag), Array(batch).fill("Success"))
           yield* reading("a heartbeat", beating, 2)
           yield* reading("nextAt", client.unsafe(nextText), 2)
+          // a workspace that was released, and another that is held
+          yield* client`update wac.workspaces set created_at = 0 where id = 'ws 7'`
+          assert.lengthOf(yield* reading("a released workspace's hold", heldSince(workspace), 2), 0)
+          const [hold] = yield* reading("a held workspace's hold", heldSince("ws 7"), 2)
+          assert.deepInclude({ ...hold as object }, { held_since: 1n })
           yield* reading("release", client.unsafe(releaseAllText), 2, "workspaces")
           // a count for each workspace, which of them are held, and the lanes with messages
           const [told] = yield* reading("the backlog", backlog, 50, "queue_sizes", "workspaces")

@@ -4,7 +4,7 @@
  * is due in the copy may have been used again. So the copy deletes none of their bytes before a person releases its
  * queue, and downloads no file that was awaited, because a download begins by deleting what an earlier try left.
  */
-import { Clock, Effect, Layer, Ref } from "effect"
+import { Effect, Layer, Ref } from "effect"
 import * as Id from "../Id.ts"
 import { IsRestored } from "../queue/Heartbeats.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
@@ -20,14 +20,14 @@ export const layer = Layer.effect(
   MediaBytes,
   Effect.gen(function*() {
     const { read, remove, write } = yield* MediaBytes
-    const { backlog } = yield* QueueStore
+    const queue = yield* QueueStore
     const isRestored = yield* IsRestored
     const log = RepeatedFailure.make()
 
     const isHeld = Effect.fnUntraced(function*({ id, workspaceId }: Named) {
       // the first heartbeat stores the hold
       if (yield* Ref.get(isRestored)) return true
-      const { heldSince } = yield* backlog(workspaceId, yield* Clock.currentTimeMillis)
+      const heldSince = yield* queue.heldSince(workspaceId)
       // what the copy itself has begun since is in no other database
       return heldSince !== null && Id.timeOf(id) <= heldSince
     })

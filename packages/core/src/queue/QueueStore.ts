@@ -41,6 +41,8 @@ export class QueueStore extends Context.Service<QueueStore, {
   readonly beat: (command: Beat) => Effect.Effect<BeatResult, StoreError>
   /** The state of a workspace's queue, or with `null`, of the queues of all workspaces. */
   readonly backlog: (workspaceId: WorkspaceId | null, now: Instant) => Effect.Effect<Backlog, StoreError>
+  /** Since when a workspace is held because the database is a restored copy; `null` if it is not. Reads no queue. */
+  readonly heldSince: (workspaceId: WorkspaceId) => Effect.Effect<Instant | null, StoreError>
   /**
    * Releases the queue of a workspace after a restore (contract §15), or with `null` those of all. False if it was not
    * held. Safe to repeat.

@@ -23,13 +23,7 @@ const removal = Effect.fnUntraced(function*(options: { readonly isRestored: bool
     remove: () => Effect.succeed(false)
   })
   const queue = Layer.mock(QueueStore, {
-    backlog: (workspaceId, at) =>
-      Effect.succeed({
-        queued: 0,
-        oldestDueAt: null,
-        heldSince: options.isHeld && workspaceId === held ? heldSince : null,
-        at
-      })
+    heldSince: (workspaceId) => Effect.succeed(options.isHeld && workspaceId === held ? heldSince : null)
   })
   const context = yield* Layer.build(MediaHold.layer.pipe(
     Layer.provide([bytes, queue, Layer.succeed(IsRestored, isRestored)])

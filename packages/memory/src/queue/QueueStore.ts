@@ -86,6 +86,7 @@ export const layer = Layer.effect(
       nextAt: Effect.sync(() => nextAt(memory)),
       beat: (command) => Effect.sync(() => beat(memory, command)),
       backlog: (workspaceId, now) => Effect.sync(() => backlog(memory, workspaceId, now)),
+      heldSince: (workspaceId) => Effect.sync(() => heldSinceOf(memory, workspaceId)),
       release: (workspaceId) => Effect.sync(() => release(memory, workspaceId))
     }))
 )

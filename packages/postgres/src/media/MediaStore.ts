@@ -109,7 +109,7 @@ const claimOne = statement(
 const ofClaim = claimed.pick("workspaceId", "id", "leaseUntil")
 
 /** A file that has no row can be nobody else's: ids are not used again. */
-const mayErase = statement({ claim: ofClaim.one, now: Clocks.asked }, ({ claim, now }) => `
+export const mayErase = statement({ claim: ofClaim.one, now: Clocks.asked }, ({ claim, now }) => `
   select not exists (
     select 1 from wac.media m where m.workspace_id = ${claim.workspaceId} and m.id = ${claim.id}
       and (m.state in ('uploading', 'stored')

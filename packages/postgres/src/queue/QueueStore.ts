@@ -53,6 +53,14 @@ const backlog = columns<QueueStore.Backlog>({
   at: "bigint"
 })
 
+const held = row({ heldSince: bigint() })
+
+/** Reads since when a workspace is held; no row if it is not. */
+export const heldSinceOf = statement(
+  { workspaceId },
+  ({ workspaceId }) => `select ${held.names("h")} from wac.heartbeats h where ${holds(workspaceId)}`
+)
+
 /** Releases the queues of all workspaces from the present hold. */
 export const releaseAllText = `update wac.heartbeats h set held_since = null where ${holds()} returning 1`
 
@@ -86,6 +94,11 @@ export const layer = Layer.effect(
         Effect.map(
           query("QueueStore.backlog", backlogOf(workspaceId, callerNow(now))),
           ([found]) => backlog.read(found!)
+        ),
+      heldSince: (workspaceId) =>
+        Effect.map(
+          query("QueueStore.heldSince", heldSinceOf({ workspaceId })),
+          ([found]) => found === undefined ? null : held.read(found).heldSince
         ),
       release: (workspaceId) =>
         Effect.map(
