@@ -186,8 +186,10 @@ for (
           const { params, text } = backlogOf(of, now)
           return client.unsafe(text, params)
         }
-        const waitingOf = loadQueue({ campaignId: "cmp" as Id.CampaignId, limit: batch }, { waitingAfter: now })
-        const waiting = client.unsafe(waitingOf.text, waitingOf.params)
+        const waitingOf = (limit: number) => {
+          const { params, text } = loadQueue({ campaignId: "cmp" as Id.CampaignId, limit }, { waitingAfter: now })
+          return client.unsafe(text, params)
+        }
         const backlog = counted(null)
         const backlogOfOne = counted(workspace)
         const heldSince = (of: string) => {
@@ -208,7 +210,7 @@ for (
           yield* carryOut(end, ends(1, 1, { _tag: "Done" }))
           yield* carryOut(cancel, cancels(2, 1))
           yield* beating
-          yield* waiting
+          yield* waitingOf(batch)
           yield* backlog
           yield* backlogOfOne
           yield* heldSince(workspace)
@@ -225,7 +227,10 @@ for (
 
           // all but a few of the campaign are due
           yield* client`update wac.send_queue set due_at = ${now + 1000} where message_id like 'msg of cmp _'`
-          yield* reading("those that wait for a campaign", waiting, few)
+          yield* reading("those that wait for a campaign", waitingOf(batch), few)
+          yield* client`update wac.send_queue set due_at = ${now + 500}, tries = 1
+            where campaign_id = 'cmp' and due_at < ${now}`
+          yield* reading("those that wait beside many that were tried", waitingOf(5), few)
 
           const all = Array(batch).fill(true)
           const queued = yield* reading("queueing", accept(sends(100, batch, { later })), few)

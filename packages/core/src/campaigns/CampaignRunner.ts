@@ -21,6 +21,7 @@ import { CampaignStore } from "./CampaignStore.ts"
 import type * as CampaignWorkStep from "./CampaignWorkStep.ts"
 import * as Recipient from "./Recipient.ts"
 import * as RecipientEnd from "./RecipientEnd.ts"
+import * as SharedValues from "./SharedValues.ts"
 
 /** How soon the runner looks for work again after it has done some. */
 const soon = Duration.millis(200)
@@ -66,7 +67,7 @@ export const layer = Layer.effectDiscard(
       const { end, pause } = RecipientEnd.after(
         ended,
         tries,
-        (param) => Campaign.sharesFile(campaign, message.content, param)
+        (error) => SharedValues.isRefused(campaign, message, error)
       )
       const now = yield* Clock.currentTimeMillis
       if (pause !== undefined) {

@@ -109,7 +109,7 @@ export interface LoadedWork extends Known {
   readonly isDone: boolean
   /** The rows after those that were checked; `null` unless a {@link Need} asked for them. */
   readonly rows: ReadonlyArray<Placed> | null
-  /** Recipients, those with the earliest due time first; `null` unless a {@link Need} asked for them. */
+  /** Recipients, in the order that the {@link Need} names, or else by due time; `null` unless a {@link Need} asked for them. */
   readonly queue: ReadonlyArray<Queued> | null
 }
 
@@ -118,7 +118,8 @@ export type Need =
   | { readonly _tag: "Rows"; readonly limit: number }
   /**
    * Recipients of the queue: those that are due, all, or those that no process has tried or claimed and that are due
-   * after `waitingAfter`.
+   * after `waitingAfter`. Of the latter, those who are due last come first: those who wait for another try are due
+   * within the hour, and a storage that reads the queue in this order does not read them for every piece of work.
    */
   | { readonly _tag: "Queue"; readonly limit: number; readonly of: "due" | "all" | { readonly waitingAfter: Instant } }
 
@@ -149,6 +150,8 @@ export interface WorkWrites {
   readonly checked: ReadonlyArray<Checked>
   /** Recipients that stay in the queue, each with the time at which they are due again. */
   readonly leased: ReadonlyArray<{ readonly messageId: MessageId; readonly dueAt: Instant }>
+  /** Those among {@link leased} who were tried, and who from now on count as if they had not been. */
+  readonly untried: ReadonlyArray<MessageId>
   /** Recipients that leave the queue, besides the recipients of {@link sends}. */
   readonly dequeued: ReadonlyArray<MessageId>
   readonly sends: SendWrites | null
@@ -170,7 +173,7 @@ export interface Worked {
   readonly unhashed: ReadonlyArray<Contact.Contact["key"]>
 }
 
-const nothing = { checked: [], leased: [], dequeued: [], sends: null, tallies: [], events: [] }
+const nothing = { checked: [], leased: [], untried: [], dequeued: [], sends: null, tallies: [], events: [] }
 
 const cancelled: MessageError = {
   code: "forbidden",
@@ -353,6 +356,7 @@ const byRules = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now:
   const awake: Array<Queued> = []
   const left: Array<Queued> = []
   const waiting: Array<WorkWrites["leased"][number]> = []
+  const untried: Array<MessageId> = []
   for (const queued of queue) {
     const { content: { to }, id } = queued.send.message
     if (isHeldOut(campaign, CustomerNames.keyOf(to))) {
@@ -369,9 +373,13 @@ const byRules = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now:
       : known
     ends.set(name, quietUntil)
     if (quietUntil === now) awake.push(queued)
-    else waiting.push({ messageId: id, dueAt: quietUntil ?? Campaign.endsAt(campaign, now) })
+    else {
+      waiting.push({ messageId: id, dueAt: quietUntil ?? Campaign.endsAt(campaign, now) })
+      // a change of the quiet hours reaches only those who do not wait for another try
+      if (queued.tries > 0) untried.push(id)
+    }
   }
-  return { awake, left, waiting }
+  return { awake, left, waiting, untried }
 }
 
 /** Completes a campaign that has no recipients left in its queue. */
@@ -459,7 +467,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       // recipients in quiet hours or in the holdout take no slot, so more recipients are loaded
       const lookedAt = campaign.quietHours === null && campaign.holdout === 0 ? room : limit
       if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt, of: "due" }] }
-      const { awake, left, waiting } = byRules(campaign, loaded.queue, now)
+      const { awake, left, untried, waiting } = byRules(campaign, loaded.queue, now)
       const skipped = skip(left, heldOut, now)
       const until = now + Duration.toMillis(lease)
       const claimed = awake.slice(0, room).map(({ key, send: { message }, tries }, i) => ({
@@ -474,6 +482,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
         ...nothing,
         ...skipped,
         job: { campaign: after, workAt: now + Duration.toMillis(rest) },
+        untried,
         leased: [
           ...waiting,
           ...skipped.leased,

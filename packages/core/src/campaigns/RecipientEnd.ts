@@ -3,7 +3,7 @@
  * again or is skipped, and the campaign may pause. Pure.
  */
 import { Duration } from "effect"
-import { type DomainError, reasonOf, retryAfterOf } from "../Errors.ts"
+import { type DomainError, type InvalidBody, reasonOf, retryAfterOf } from "../Errors.ts"
 import type { CampaignId } from "../Id.ts"
 import { errorOf, type MessageError } from "../messages/Message.ts"
 import * as SendBinding from "../messages/SendBinding.ts"
@@ -47,21 +47,22 @@ const waiting = (after: Duration.Duration): After => ({ end: { _tag: "Missed", a
 const ofAll: { readonly [reason: string]: PauseReason } = {
   template_not_approved: "template_not_approved",
   template_not_found: "template_not_approved",
-  // the values fitted the template when the rows were checked
-  template_params_mismatch: "template_changed",
   sender_not_available: "sender_not_available",
   workspace_suspended: "sender_not_available",
   quota_exhausted: "quota_exhausted",
   provider_policy: "provider_policy"
 }
 
-/** Whether a field of the message holds a file that all recipients get. */
-type IsShared = (param: string) => boolean
+/** Whether the value that was refused is one that all recipients share (`SharedValues`). */
+type IsShared = (error: InvalidBody) => boolean
 
 /** The reason to pause for a refusal that would meet every other recipient too. */
 const pauseOf = (error: DomainError, isShared: IsShared): PauseReason | undefined => {
   const reason = reasonOf(error) ?? ""
-  if (error._tag === "InvalidBody" && error.param !== undefined && isShared(error.param)) return "file_not_available"
+  if (error._tag === "InvalidBody" && isShared(error)) {
+    // the values fitted the template when the rows were checked
+    return reason === "template_params_mismatch" ? "template_changed" : "file_not_available"
+  }
   return ofAll[reason] ?? (reason === "provider_error" ? "sender_not_available" : undefined)
 }
 
@@ -76,8 +77,8 @@ const afterRefusal = (error: DomainError, isShared: IsShared): After => {
 }
 
 /**
- * Decides what follows after a try. The recipient was tried `tries` times before. `isShared` tells whether a field of
- * the message holds a file that all recipients get.
+ * Decides what follows after a try. The recipient was tried `tries` times before. `isShared` tells whether a value that
+ * was refused is one that all recipients share.
  */
 export const after = (
   ended: QueuedEnd<{ readonly campaignId: CampaignId }>,

@@ -458,6 +458,43 @@ describe("the campaign runner", () => {
   )
 
   it.effect(
+    "a recipient whose own value no longer fits the template is skipped, and the campaign sends to the others",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner
+        const { number, workspace } = yield* world()
+        const replying: ProviderTemplate = {
+          ...templates[0]!,
+          components: [{ type: "BODY", text: "Hello." }, {
+            type: "BUTTONS",
+            buttons: [{ type: "QUICK_REPLY", text: "Yes" }]
+          }]
+        }
+        yield* list(number, [replying])
+        const campaigns = yield* Campaigns
+        const { id } = yield* campaigns.create(workspace.id, {
+          name: "All",
+          template: { name: "plain", language: "en_US" }
+        })
+        const uploaded = [{}, { buttons: [{ index: 0, payload: "own" }] }, {}].map((row, n) =>
+          Recipient.parse({ to: customer(n), ...row })
+        )
+        yield* campaigns.upload(workspace.id, id, Stream.fromIterable(uploaded), "add")
+        yield* campaigns.change(workspace.id, id, { _tag: "Check" })
+        yield* advance(2 * second)
+        yield* list(number, [templates[0]!])
+        yield* campaigns.change(workspace.id, id, { _tag: "Start" })
+        yield* advance(10 * second)
+        assert.deepInclude(yield* get(workspace.id, id), {
+          status: "completed",
+          counts: { ...none, sent: 2, skipped: 1 }
+        })
+        assert.sameMembers(provider.calls.map(({ message }) => message.to), [customer(0), customer(2)])
+      })
+    )
+  )
+
+  it.effect(
     "an outcome that is lost is never sent again",
     campaigning(({ provider }) =>
       Effect.gen(function*() {
@@ -543,7 +580,7 @@ describe("the end of a recipient", () => {
     assert.strictEqual(refused("quota_exhausted").pause, "quota_exhausted")
     const param = "template.header.image.media"
     const unusable = { _tag: "Refused", error: Media.missing(param) } as const
-    assert.strictEqual(after(unusable, 0, (shared) => shared === param).pause, "file_not_available")
+    assert.strictEqual(after(unusable, 0, (error) => error.param === param).pause, "file_not_available")
     assert.strictEqual(after(unusable, 0).end?._tag, "Skipped")
     // waiting for a limit is no try, after which the next failure would wait longer
     assert.strictEqual(refused("quota_exhausted").end?._tag, "Missed")

@@ -89,7 +89,7 @@ const queue = (
   })
 }
 
-/** Recipients of the queue, those that are due first first. */
+/** Recipients of the queue, those that are due first first; those that wait for quiet hours in reverse. */
 const queuedIn = (
   memory: Memory,
   kept: CampaignRecord,
@@ -100,7 +100,7 @@ const queuedIn = (
     .filter(([, { dueAt, tries }]) =>
       typeof of === "string" ? of === "all" || dueAt <= now : tries === 0 && dueAt > of.waitingAfter
     )
-    .sort(([a, { dueAt }], [b, other]) => dueAt - other.dueAt || (a < b ? -1 : 1))
+    .sort(([a, { dueAt }], [b, other]) => (typeof of === "string" ? 1 : -1) * (dueAt - other.dueAt || (a < b ? -1 : 1)))
     .slice(0, limit)
     .map(([id, { request: { key }, timeZone, tries }]) => ({ send: sendOf(memory, id)!, key, tries, timeZone }))
 
@@ -178,6 +178,7 @@ const work = (memory: Memory, command: CampaignWorkStep.Work): CampaignWorkStep.
     if (message !== null) queue(memory, kept, message, customer!, timeZone)
   }
   for (const { dueAt, messageId } of writes.leased) kept.queue.get(messageId)!.dueAt = dueAt
+  for (const id of writes.untried) kept.queue.get(id)!.tries = 0
   for (const id of writes.dequeued) kept.queue.delete(id)
   if (writes.sends !== null) writeSends(memory, writes.sends)
   record(memory, writes.events.map(({ event }) => event), writes.events.map(({ deliveryId }) => deliveryId))

@@ -24,7 +24,7 @@ import { message, request, send } from "../messages/StoredSend.ts"
 import { sender } from "../numbers/Sender.ts"
 import { number } from "../numbers/StoredNumber.ts"
 import { dequeue } from "../queue/Dequeue.ts"
-import { lease } from "../queue/Lease.ts"
+import { lease, untry } from "../queue/Lease.ts"
 import { ifGiven, type Rows, type Statement, statement, value, variants } from "../Statement.ts"
 import { insert } from "../TableStatements.ts"
 import { template } from "../templates/StoredTemplate.ts"
@@ -116,22 +116,24 @@ export const loadQueue = variants({
 }, {
   /** The time by which they are due. */
   dueBy: value<Time.Instant | null>(),
-  /** Only those that were not tried and are due after this time. */
+  /** Only those that were not tried and are due after this time, those that are due last first. */
   waitingAfter: value<Time.Instant>()
-}, ({ campaignId, limit }, { dueBy, waitingAfter }) =>
-  `with due as materialized (
+}, ({ campaignId, limit }, { dueBy, waitingAfter }) => {
+  const backwards = ifGiven(waitingAfter, () => " desc")
+  return `with due as materialized (
     select q.message_id, q.due_at, q.tries, q.time_zone from wac.send_queue q
     where q.campaign_id = ${campaignId}${ifGiven(dueBy, (asked) => ` and q.due_at <= ${Clocks.at(asked)}`)}${
     ifGiven(waitingAfter, (after) => ` and q.due_at > ${after}::bigint and q.tries = 0`)
   }
-    order by q.due_at, q.message_id limit ${limit}
+    order by q.due_at${backwards}, q.message_id${backwards} limit ${limit}
     for update skip locked
   ), locked as materialized (
     select m from wac.messages m where m.id = any (array(select d.message_id from due d)) order by m.id
     for update skip locked
   )
   select to_json(l.m) as send, (l.m).key, d.tries, d.time_zone from locked l join due d on d.message_id = (l.m).id
-  order by d.due_at, d.message_id`)
+  order by d.due_at${backwards}, d.message_id${backwards}`
+})
 
 /** What was loaded for the chosen campaign; `due` is undefined if no campaign is due. */
 interface Loaded {
@@ -337,6 +339,7 @@ export const work: StepOptions<
       ...keepJobs([writes.job]),
       ...keepChecked(writes),
       ...lease(writes.leased),
+      ...untry(writes.untried),
       ...dequeue(writes.dequeued),
       ...writes.sends === null ? [] : keepSends(writes.sends),
       ...record(writes.events)

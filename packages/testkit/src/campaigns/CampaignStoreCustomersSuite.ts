@@ -254,4 +254,25 @@ export const tests = (it: Fixture.It): void => {
         [0, 1, 2, 3, 4].map(customer).filter((to) => to !== first!.message.content.to)
       )
     }))
+
+  it.effect("a recipient who was tried before quiet hours put them off follows a change of these hours too", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      // a fixed offset, whatever the time of the test
+      const hourAt = (at: Time.Instant) => `${Math.floor(at / hour) % 24}`.padStart(2, "0")
+      const evening = own.start - own.start % hour + hour
+      const quietHours = { from: `${hourAt(evening)}:00`, to: `${hourAt(evening + 8 * hour)}:00` }
+      const campaign = yield* draft(own, { quietHours })
+      yield* add(campaign, [{ recipient: { to: customer(0), variables: { number: "0" }, timeZone: "Etc/UTC" } }])
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      yield* changed(campaign, own.start, { _tag: "Start" })
+      const [tried] = yield* workAll(own, own.start)
+      yield* ended(tried!, own.start, { _tag: "Again", after: Duration.millis(evening - own.start) })
+      assert.deepStrictEqual(yield* workAll(own, evening), [])
+      yield* changed(campaign, evening + second, { _tag: "Edit", plan: { quietHours: null } })
+      const [again] = yield* workAll(own, evening + second)
+      // the delays begin again
+      assert.deepStrictEqual([again?.message.id, again?.tries], [tried!.message.id, 0])
+    }))
 }
