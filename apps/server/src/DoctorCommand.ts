@@ -113,20 +113,22 @@ const listening = Effect.fnUntraced(function*({ storage }: ServerConfig) {
   return [Diagnosis.ofListenUrl(found)]
 })
 
+const filesAdvice = "check MEDIA_STORE, the AWS_… variables, and the network between (docs/guides/operating.md)"
+
 /** The finding about the object store for files, if there is one. */
 const files = Effect.fnUntraced(function*({ mediaStore }: ServerConfig) {
   if (mediaStore === undefined) return []
+  const undeletable = `${filesAdvice}; a restored copy deletes no files that its backup names before its queue is ` +
+    "released, and needs no s3:DeleteObject until then (docs/guides/backups.md)"
   return [
-    yield* Effect.andThen(S3MediaBytes.check(mediaStore), S3MediaBytes.checkDeletion(mediaStore)).pipe(
-      Effect.as(fine("files", "the bucket of the object store can be listed, and its objects can be deleted")),
-      Effect.catch(({ message }) =>
-        Effect.succeed(wrong(
-          "files",
-          message,
-          "check MEDIA_STORE, the AWS_… variables, and the network between (docs/guides/operating.md)"
-        ))
-      )
-    )
+    yield* Effect.matchEffect(S3MediaBytes.check(mediaStore), {
+      onFailure: ({ message }) => Effect.succeed(wrong("files", message, filesAdvice)),
+      onSuccess: () =>
+        Effect.match(S3MediaBytes.checkDeletion(mediaStore), {
+          onFailure: ({ message }) => wrong("files", message, undeletable),
+          onSuccess: () => fine("files", "the bucket of the object store can be listed, and its objects can be deleted")
+        })
+    })
   ]
 })
 

@@ -19,6 +19,8 @@ export type Problem = typeof Problem.Type
  *
  * `fault` is `command` if the operation itself cannot be carried out, so that repeating it fails again.
  *
+ * `isHeld` says that the operation waits for a person on purpose (`MediaHold`), so that it is no failure to alert about.
+ *
  * `operation` is `Port.method`. The cause stays in the adapter's log, since database messages must not reach a caller;
  * `problem` is its kind, if the storage responded and cannot be written.
  */
@@ -28,7 +30,8 @@ export class StoreError extends Schema.TaggedError<StoreError>()("StoreError", {
     Schema.withConstructorDefault(Effect.succeed("storage" as const))
   ),
   problem: Schema.optionalKey(Problem),
-  isUndone: Schema.optionalKey(Schema.Boolean)
+  isUndone: Schema.optionalKey(Schema.Boolean),
+  isHeld: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message() {
     return `storage could not carry out ${this.operation}`

@@ -327,15 +327,6 @@ const untilStopping = <E, R>(layer: Layer.Layer<never, E, R>): Layer.Layer<never
     yield* Effect.forkScoped(Effect.andThen(stopping.begun, Effect.uninterruptible(Scope.close(scope, Exit.void))))
   }))
 
-/** Deletes and downloads files only once it is known whether the database was restored ({@link MediaHold}). */
-const mediaTidier = Layer.effectDiscard(
-  Effect.gen(function*() {
-    const { begun } = yield* Heartbeats.Heartbeats
-    const scope = yield* Effect.scope
-    yield* Effect.forkScoped(Effect.andThen(begun, Layer.buildWithScope(MediaTidier.layer, scope)))
-  })
-)
-
 /**
  * Everything that runs in the background, over the services. It stops gracefully once the shutdown begins, or with its
  * scope: claims of deliveries in flight are released, and sends in flight finish.
@@ -345,7 +336,7 @@ export const background = untilStopping(
     AlertRunner.layer,
     CampaignRunner.layer,
     InboundRunner.layer,
-    mediaTidier,
+    MediaTidier.layer,
     TemplateSync.layer,
     MessageSweeper.layer,
     Layer.provide(OutboxRunner.layer, outboxReader),

@@ -141,10 +141,12 @@ describe("wac doctor", () => {
         state: "wrong",
         message: "the object store refuses access to the bucket: NoSuchBucket (404)"
       })
-      assert.deepInclude(yield* doctor(`s3://${store.bucket}/wac`, yield* undeletable), {
+      const found = yield* doctor(`s3://${store.bucket}/wac`, yield* undeletable)
+      assert.deepInclude(found, {
         state: "wrong",
         message: "the object store refuses access to the bucket: DeleteObject: AccessDenied (403)"
       })
+      assert.include(JSON.stringify(found), "a restored copy deletes no files that its backup names")
     }).pipe(Effect.scoped))
 
   it.live("the doctor reports an invalid configuration, an unreachable database and an embedded one in use", () =>

@@ -38,7 +38,7 @@ export const layer = Layer.effect(
       remove: Effect.fnUntraced(function*(file) {
         if (!(yield* isHeld(file))) return yield* remove(file)
         yield* log("held", told)
-        return yield* new StoreError({ operation: "MediaBytes.remove" })
+        return yield* new StoreError({ operation: "MediaBytes.remove", isHeld: true })
       })
     })
   })

@@ -6,6 +6,7 @@ import { Clock, Duration, Effect, Exit, Layer } from "effect"
 import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
+import { Heartbeats } from "../queue/Heartbeats.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
 import type { StoreError } from "../StoreError.ts"
 import { MediaBytes, type Named } from "./MediaBytes.ts"
@@ -42,7 +43,7 @@ const removeDue = Effect.gen(function*() {
 
 /**
  * Deletes the bytes of removed files, in small steps. If the bytes of a file cannot be deleted, those of the others
- * are, and then it fails.
+ * are, and then it fails. Files that are held are left for later: a copy that waits for a person must not alert.
  */
 const deleteBytes = Effect.gen(function*() {
   const store = yield* MediaStore
@@ -50,7 +51,7 @@ const deleteBytes = Effect.gen(function*() {
   const deleteOf = Effect.fnUntraced(function*(file: Named) {
     while (yield* bytes.remove(file)) yield* Effect.sleep(pause)
     yield* store.forget(file, yield* Clock.currentTimeMillis)
-  })
+  }, Effect.catchIf(({ isHeld }) => isHeld === true, () => Effect.void))
   let failed: Effect.Effect<void, StoreError> = Effect.void
   for (let after = "";;) {
     const removed = yield* store.removed(yield* Clock.currentTimeMillis, after, size)
@@ -90,13 +91,18 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
     const { rest } = yield* Polling
     yield* Metrics.retentionBegan("media", yield* Clock.currentTimeMillis)
-    yield* Effect.forkScoped(BackgroundLoop.make("deleting files", tidy, Effect.sleep(tidyEvery)))
+    // before the first heartbeat it is not known whether the database was restored (`MediaHold`)
+    const { begun } = yield* Heartbeats
+    yield* Effect.forkScoped(
+      Effect.andThen(begun, BackgroundLoop.make("deleting files", tidy, Effect.sleep(tidyEvery)))
+    )
     if ((yield* InboundFiles) === "on_demand") return
     yield* fetchDue(RepeatedFailure.make()).pipe(
       RepeatedFailure.watch("claiming customers' files"),
       Effect.catchCause(() => Effect.succeed(false)),
       Effect.flatMap((worked) => worked ? Effect.void : rest("files", fetchEvery)),
       Effect.forever,
+      (loop) => Effect.andThen(begun, loop),
       Effect.forkScoped
     )
   })

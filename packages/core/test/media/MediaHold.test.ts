@@ -33,7 +33,10 @@ const removal = Effect.fnUntraced(function*(options: { readonly isRestored: bool
     isRestored,
     removes: (workspaceId: Id.WorkspaceId, at: number) =>
       Effect.match(remove({ workspaceId, id: created(at) }), {
-        onFailure: () => false,
+        onFailure: ({ isHeld }) => {
+          assert.isTrue(isHeld)
+          return false
+        },
         onSuccess: () => true
       })
   }

@@ -1,18 +1,23 @@
 import { assert, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Metric } from "effect"
+import { Deferred, Duration, Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import type { MediaId, WorkspaceId } from "../../src/Id.ts"
 import { MediaBytes } from "../../src/media/MediaBytes.ts"
 import { InboundFiles, MediaLibrary } from "../../src/media/MediaLibrary.ts"
 import { MediaStore } from "../../src/media/MediaStore.ts"
 import * as MediaTidier from "../../src/media/MediaTidier.ts"
+import { Heartbeats } from "../../src/queue/Heartbeats.ts"
 import { StoreError } from "../../src/StoreError.ts"
 import { retention } from "../retention.ts"
 
 const workspaceId = "ws_1" as WorkspaceId
 
-/** Starts a tidier over removed files, of which it cannot delete the bytes of some. */
-const tidying = (ids: ReadonlyArray<MediaId>, isRefused: (id: MediaId) => boolean) =>
+/** Starts a tidier over removed files, of which it cannot delete the bytes of some, after the first heartbeat. */
+const tidying = (
+  ids: ReadonlyArray<MediaId>,
+  isRefused: (id: MediaId) => boolean,
+  { begun = Effect.void, isHeld = false }: { readonly begun?: Effect.Effect<void>; readonly isHeld?: boolean } = {}
+) =>
   Effect.gen(function*() {
     const left = new Set(ids)
     const store = Layer.mock(MediaStore, {
@@ -24,7 +29,7 @@ const tidying = (ids: ReadonlyArray<MediaId>, isRefused: (id: MediaId) => boolea
     const bytes = Layer.mock(MediaBytes, {
       remove: ({ id }) =>
         isRefused(id)
-          ? Effect.fail(new StoreError({ operation: "MediaBytes.remove" }))
+          ? Effect.fail(new StoreError({ operation: "MediaBytes.remove", ...(isHeld ? { isHeld } : {}) }))
           : Effect.succeed(false)
     })
     const sendable = {
@@ -34,7 +39,12 @@ const tidying = (ids: ReadonlyArray<MediaId>, isRefused: (id: MediaId) => boolea
       keepUntil: () => Effect.die("no send"),
       forgetProviderId: () => Effect.die("no send")
     }
-    const needed = Layer.mergeAll(store, bytes, Layer.mock(MediaLibrary, { sendable }))
+    const needed = Layer.mergeAll(
+      store,
+      bytes,
+      Layer.mock(MediaLibrary, { sendable }),
+      Layer.succeed(Heartbeats, Heartbeats.of({ begun }))
+    )
     yield* Layer.build(MediaTidier.layer.pipe(Layer.provide(needed)))
     yield* TestClock.adjust(1)
     return left
@@ -59,4 +69,27 @@ it.effect("while bytes cannot be deleted, the deletion of files counts as failed
     isRefused = false
     yield* TestClock.adjust(Duration.minutes(5))
     assert.deepStrictEqual(yield* metrics, { completed: 1600, failures: 2, removed: 0 })
+  }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
+
+it.effect("files that a restored copy holds stay, and their deletion does not count as failed", () =>
+  Effect.gen(function*() {
+    const [held, free] = ["med_1", "med_2"] as [MediaId, MediaId]
+    yield* TestClock.setTime(1_000_000)
+    const left = yield* tidying([held, free], (id) => id === held, { isHeld: true })
+    assert.deepStrictEqual([...left], [held])
+    yield* TestClock.adjust(Duration.minutes(5))
+    assert.deepStrictEqual(yield* retention("media"), { completed: 1300, failures: 0, removed: 0 })
+  }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
+
+it.effect("before the first heartbeat nothing is deleted, but the metrics are there", () =>
+  Effect.gen(function*() {
+    const first = yield* Deferred.make<void>()
+    yield* TestClock.setTime(1_000_000)
+    const left = yield* tidying(["med_1" as MediaId], () => false, { begun: Deferred.await(first) })
+    yield* TestClock.adjust(Duration.minutes(10))
+    assert.deepStrictEqual(yield* retention("media"), { completed: 1000, failures: 0, removed: 0 })
+    assert.strictEqual(left.size, 1)
+    yield* Deferred.succeed(first, undefined)
+    yield* TestClock.adjust(1)
+    assert.strictEqual(left.size, 0)
   }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
