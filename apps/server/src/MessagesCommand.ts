@@ -15,12 +15,14 @@ import {
   Message,
   MessageStore,
   NameHashes,
+  OutboxCancel,
   Page,
   PhoneNumberStore,
   QueueStore,
   Vault,
   WorkspaceStore
 } from "@wac/core"
+import { Composition } from "@wac/effect"
 import { MessagesHandlers } from "@wac/http"
 import { Clock, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -116,23 +118,39 @@ const show = Command.make(
   })
 ).pipe(Command.withDescription("Show a message, without its content"))
 
+/** The provider that servers run with, or that of the workspace's default number. */
+const providerOf = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId) {
+  const { PROVIDER } = yield* OperatorCommand.Variables
+  if (PROVIDER !== undefined && PROVIDER !== "") return PROVIDER
+  const numbers = yield* PhoneNumberStore.PhoneNumberStore.use(({ list }) => list(workspaceId))
+  // the newest decides, as when a number is added
+  const defaults = numbers.filter(({ isDefault }) => isDefault).toSorted((one, other) => one.id < other.id ? 1 : -1)
+  return defaults[0]?.provider ?? ""
+})
+
 const cancel = Command.make(
   "cancel",
   { message, workspace: WorkspaceChoice.flag },
   Effect.fnUntraced(function*({ message, workspace }) {
     const store = yield* MessageStore.MessageStore
+    const enqueuedOf = yield* OutboxCancel.make
     const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
+    const provider = yield* providerOf(workspaceId)
     const now = yield* Clock.currentTimeMillis
     const cancelled = yield* Effect.fromResult(
       yield* Lookup.find(
         "message",
         Id.parse(Id.MessageId, message),
-        (messageId) => store.cancel({ now, workspaceId, messageId, boundTo: null })
+        (messageId) =>
+          Effect.flatMap(
+            enqueuedOf(messageId, provider),
+            (enqueued) => store.cancel({ now, workspaceId, messageId, boundTo: null, enqueued })
+          )
       )
     )
     yield* OperatorCommand.audited(workspaceId, { action: "message.cancel", target: cancelled.id })
     yield* OperatorCommand.printed(toJson(cancelled), `${cancelled.id} is cancelled: it will not be sent`)
-  })
+  }, Effect.provide(Composition.outboxReader))
 ).pipe(Command.withDescription("Cancel a queued message"))
 
 const retry = Command.make(

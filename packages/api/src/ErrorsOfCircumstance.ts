@@ -253,8 +253,10 @@ export const serverError: { readonly [R in Reasons["server_error"]]: Entry } = {
     example: { message: "storage is not reachable at the moment" }
   },
   in_progress: {
-    when: "Another request with this Idempotency-Key is in progress and did not finish within 10 seconds.",
-    remedy: "Repeat the request: it returns the response of the first request.",
+    when:
+      "Another request with this Idempotency-Key is in progress and did not finish within 10 seconds. Or the message to " +
+      "be cancelled was enqueued in a transaction, and is being queued at the moment.",
+    remedy: "Repeat the request: with the same key, it returns the response of the first request.",
     retry: retries.waiting,
     example: { message: "the same send is still running; repeat the request with the same Idempotency-Key" }
   },

@@ -107,6 +107,8 @@ const meets = (endpoint: Endpoint, { code, reason, status }: Item): boolean => {
         if (reason === "in_progress") return true
         if (reason === "outcome_unknown") return !EndpointAnnotations.has(endpoint, EndpointAnnotations.IsRepeatable)
       }
+      // a message that is just being queued
+      if (reason === "in_progress" && EndpointAnnotations.has(endpoint, EndpointAnnotations.CancelsMessage)) return true
       if (status === 504) return sends
       // only a send is refused before it starts
       return status !== 503 || reason === "storage_unavailable" || sends ||

@@ -261,7 +261,9 @@ const beneath = <E, EInFront>(
 export type Beneath = Layer.Success<ReturnType<typeof beneath>>
 
 /** Reads messages of the outbox. */
-const outboxReader = Layer.succeed(OutboxRunner.OutboxReader, { read: Input.reader(MessagesApi.EnqueuedMessage) })
+export const outboxReader = Layer.succeed(OutboxRunner.OutboxReader, {
+  read: Input.reader(MessagesApi.EnqueuedMessage)
+})
 
 /** The domain's services over storage, provider and receivers. */
 export const services = <E, EAdapters, EInFront>(

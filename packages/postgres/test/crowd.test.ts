@@ -131,7 +131,9 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
         const one = random.pick(queued.slice(-40))
         if (one === undefined) return Effect.void
         const { messageId, request: { workspaceId } } = one
-        return messages.use(({ cancel }) => cancel({ now, workspaceId, messageId, boundTo: null }))
+        return messages.use(({ cancel }) =>
+          cancel({ now, workspaceId, messageId, boundTo: null, enqueued: MessageFixture.enqueued })
+        )
       })
 
       /** Sends what is due, as the queue's runner does. */

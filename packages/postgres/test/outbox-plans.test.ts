@@ -5,6 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import type { Id, Idempotency, OutboxStep } from "@wac/core"
+import { MessageFixture } from "@wac/testkit"
 import { Effect } from "effect"
 import { cancel } from "../src/messages/Cancel.ts"
 import { claim } from "../src/outbox/ClaimEntries.ts"
@@ -70,7 +71,7 @@ const steps: { readonly [step: string]: Step } = {
       workspaceId: "ws 3" as Id.WorkspaceId,
       messageId: `msg ${String(moved + 3).padStart(6, "0")}` as Id.MessageId,
       boundTo: null,
-      enqueued: { fingerprint: "one", provider: "sandbox", read: (message) => message as never }
+      enqueued: MessageFixture.enqueued
     }]),
     { outbox: 4, messages: 0 }
   ],

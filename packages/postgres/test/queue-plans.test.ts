@@ -98,7 +98,8 @@ const cancels = (first: number, count: number): ReadonlyArray<MessageStore.Cance
     now,
     workspaceId: workspace,
     messageId: idOf("msg", first + i) as Id.MessageId,
-    boundTo: null
+    boundTo: null,
+    enqueued: MessageFixture.enqueued
   }))
 
 const accept = (commands: ReadonlyArray<MessageStore.AcceptSend>) => carryOut(Accept.accept, commands)
@@ -187,7 +188,10 @@ for (
           return client.unsafe(text, params)
         }
         const waitingOf = (limit: number) => {
-          const { params, text } = loadQueue({ campaignId: "cmp" as Id.CampaignId, limit }, { waitingAfter: now })
+          const { params, text } = loadQueue({ campaignId: "cmp" as Id.CampaignId, limit }, {
+            dueBy: undefined,
+            waitingAfter: now
+          })
           return client.unsafe(text, params)
         }
         const backlog = counted(null)

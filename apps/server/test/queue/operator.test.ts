@@ -3,10 +3,10 @@
  */
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { holdQueues, timeIn, until } from "../checks.ts"
+import { holdQueues, timeIn, until, workspaceOf } from "../checks.ts"
 import { resultOf, wac } from "../commandLine.ts"
 import { call, createKey, hello, signIn, start } from "../harness.ts"
-import { freshDatabase, masterKey, postgres } from "../processes.ts"
+import { freshDatabase, masterKey, postgres, sql } from "../processes.ts"
 
 type Shown = { readonly [name: string]: string }
 
@@ -82,6 +82,23 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
     ) => [action, by, detail, target])
     assert.deepInclude(entries, ["message.cancel", null, null, id])
     assert.deepInclude(entries, ["message.retry", null, { failed: text.body.message_id }, retried.messageId])
+  }).pipe(Effect.scoped))
+
+it.live("an operator cancels a message that a host enqueued and no process has queued yet", () =>
+  Effect.gen(function*() {
+    const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+    const workspace = yield* Effect.scoped(Effect.gen(function*() {
+      const { url } = yield* start({ environment: env })
+      return yield* workspaceOf({ session: yield* signIn(url), url })
+    }))
+    const [entry] = yield* sql<{ readonly id: string }>(
+      env.DATABASE_URL,
+      `select wac.enqueue('${workspace}', 'one', $json$${JSON.stringify(hello())}$json$::jsonb) as id`
+    )
+    const run = wac(env, "messages")
+    const cancelled = resultOf(yield* run(`cancel ${entry!.id} --json`))
+    assert.deepInclude(cancelled, { messageId: entry!.id, status: "cancelled", type: "template", to: hello().to })
+    assert.deepInclude(resultOf(yield* run(`cancel ${entry!.id} --json`)), { status: "cancelled" })
   }).pipe(Effect.scoped))
 
 it.live("after a restore queued messages wait until an operator confirms, and requests are sent meanwhile", () =>

@@ -182,8 +182,8 @@ export interface CancelSend {
    * The numbers to which the caller's API key is bound: it may cancel only their messages. `null` if it is not bound.
    */
   readonly boundTo: KeyBinding["phoneNumberIds"]
-  /** For a message that is still in the outbox; if omitted, such a message is not found. */
-  readonly enqueued?: {
+  /** For a message that is still in the outbox (`OutboxCancel.make`). */
+  readonly enqueued: {
     /** The fingerprint of the message's key. */
     readonly fingerprint: string
     /** The name of the running provider, whose default number a message without a sender gets. */

@@ -16,8 +16,7 @@ import * as Id from "../Id.ts"
 import * as Idempotency from "../Idempotency.ts"
 import * as Lookup from "../Lookup.ts"
 import * as Metrics from "../Metrics.ts"
-import * as OutboxEntry from "../outbox/OutboxEntry.ts"
-import { OutboxReader } from "../outbox/OutboxRunner.ts"
+import * as OutboxCancel from "../outbox/OutboxCancel.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import { Provider } from "../provider/Provider.ts"
 import type * as SendTimes from "../queue/SendTimes.ts"
@@ -152,12 +151,7 @@ export class Messages extends Context.Service<Messages, {
       const digest = yield* Digest.Digest
       const stopping = yield* Stopping
       const { name: provider } = yield* Provider
-      const reader = yield* Effect.serviceOption(OutboxReader)
-      const read = (message: unknown): Message.OutboundMessage =>
-        Option.match(reader, {
-          onNone: () => OutboxEntry.unreadable(message),
-          onSome: ({ read }) => Result.getOrElse(read(message), () => OutboxEntry.unreadable(message))
-        })
+      const enqueuedOf = yield* OutboxCancel.make
       const occupy = SharedPlaces.make(acceptedAtOnce)
       /** The sends in progress in this process, by key, each with its future answer for the requests that join. */
       const running = new Map<string, Deferred.Deferred<SendBinding.Answer>>()
@@ -329,8 +323,8 @@ export class Messages extends Context.Service<Messages, {
             Id.parse(Id.MessageId, text),
             Effect.fnUntraced(function*(messageId) {
               const now = yield* Clock.currentTimeMillis
-              const fingerprint = yield* Idempotency.fingerprint(digest, { messageId })
-              return yield* store.cancel({ ...request, now, messageId, enqueued: { fingerprint, provider, read } })
+              const enqueued = yield* enqueuedOf(messageId, provider)
+              return yield* store.cancel({ ...request, now, messageId, enqueued })
             })
           ),
           Effect.fromResult

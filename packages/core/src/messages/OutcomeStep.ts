@@ -179,7 +179,7 @@ export const cancel: Decide<
     { boundTo, enqueued, messageId, now: asked, workspaceId }: CancelSend
   ): Result.Result<KeyedMessage.KeyedMessage, CancelRefusal> | undefined => {
     const entry = loaded.enqueued?.(messageId)
-    if (enqueued === undefined || entry?.workspaceId !== workspaceId) return undefined
+    if (entry?.workspaceId !== workspaceId) return undefined
     const sender = entry.sender ?? noNumber
     const refusal = Policy.bindingRefusal(boundTo, sender.id)
     if (refusal !== undefined) return Result.fail(refusal)

@@ -30,6 +30,13 @@ export class OutboxReader extends Context.Service<OutboxReader, {
   readonly read: (message: unknown) => Result.Result<OutboundMessage, InvalidBody>
 }>()("@wac/core/outbox/OutboxRunner/OutboxReader") {}
 
+/**
+ * The fingerprint of an entry's key. The SQL function has already compared the messages under a key, so it covers only
+ * the message id, which every version of the service reads alike.
+ */
+export const fingerprintOf = (digest: Digest.Digest["Service"], messageId: Id.MessageId): Effect.Effect<string> =>
+  Idempotency.fingerprint(digest, { messageId })
+
 /** Runs as long as its scope. Any number of processes may run it. Does nothing where hosts cannot enqueue. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function*() {
@@ -44,8 +51,6 @@ export const layer = Layer.effectDiscard(
 
     /**
      * Prepares to queue an entry under its own key and message id, so that a repetition after a crash finds it queued.
-     * The SQL function has already compared the messages under a key, so the fingerprint covers only the message id,
-     * which every version of the service reads alike.
      */
     const prepared = Effect.fnUntraced(function*(
       entry: OutboxEntry.OutboxEntry,
@@ -113,7 +118,7 @@ export const layer = Layer.effectDiscard(
         workspaceId,
         route: OutboxEntry.route,
         key,
-        fingerprint: yield* Idempotency.fingerprint(digest, { messageId })
+        fingerprint: yield* fingerprintOf(digest, messageId)
       }
       const queue = yield* Effect.catchCause(
         prepared(entry, request, at),

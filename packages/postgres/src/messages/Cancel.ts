@@ -69,20 +69,11 @@ export const cancel: StepOptions<
   OutcomeStep.CancelWrites
 > = {
   load: (commands) => {
-    const ids = commands.flatMap(({ enqueued, messageId }) => enqueued === undefined ? [] : [messageId])
+    const ids = [...new Set(commands.map(({ messageId }) => messageId))]
     // a process has one provider
-    const provider = commands.find(({ enqueued }) => enqueued !== undefined)?.enqueued?.provider
-    return [
-      ...provider === undefined ? [] : [lockEntries({ ids: [...new Set(ids)], provider })],
-      lockSends({ ids: [...new Set(commands.map(({ messageId }) => messageId))] })
-    ]
+    return [lockEntries({ ids, provider: commands[0]!.enqueued.provider }), lockSends({ ids })]
   },
-  // a cancel without `enqueued` locks no entries
-  read: (rows, now) => ({
-    now,
-    send: sendsIn(rows.at(-1)!),
-    enqueued: entriesIn(rows.length > 1 ? rows[0]! : [])
-  }),
+  read: ([entries, sends], now) => ({ now, send: sendsIn(sends!), enqueued: entriesIn(entries!) }),
   decide: OutcomeStep.cancel,
   write: ({ made, moved, ...writes }) => [
     ...move(moved),

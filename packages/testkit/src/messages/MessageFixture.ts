@@ -349,3 +349,10 @@ export const inbound = (world: Fixture.World, options: InboundOptions = {}) =>
     const recorded = yield* ContactStore.ContactStore.use((store) => store.recordInbound(command))
     return { command, recorded }
   })
+
+/** What a cancel needs for a message that may be in the outbox; its message names its sender. */
+export const enqueued: MessageStore.CancelSend["enqueued"] = {
+  fingerprint: "one",
+  provider: "sandbox",
+  read: (message) => message as never
+}

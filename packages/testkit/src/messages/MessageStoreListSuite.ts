@@ -134,7 +134,8 @@ export const tests = (it: Fixture.It): void => {
           now: own.start,
           workspaceId: own.workspace.id,
           messageId: cancelled.messageId,
-          boundTo: null
+          boundTo: null,
+          enqueued: MessageFixture.enqueued
         })
       )
       const expected: { readonly [status in Message.MessageStatus]: ReadonlyArray<Id.MessageId> } = {

@@ -212,7 +212,7 @@ export const tests = (it: Fixture.It): void => {
       const [own, other] = [yield* world(), yield* world()]
       const one = yield* queued(own)
       const at = own.start + 1
-      const asked = { now: at, messageId: one.message.id, boundTo: null }
+      const asked = { now: at, messageId: one.message.id, boundTo: null, enqueued: MessageFixture.enqueued }
       assert.isTrue(Option.isNone(yield* store.cancel({ ...asked, workspaceId: other.workspace.id })))
       // by a key that may not send from its number
       const bound = { ...asked, workspaceId: own.workspace.id, boundTo: [other.number.id] }

@@ -105,4 +105,6 @@ export const ended = (
 
 /** Cancels a message. */
 export const cancel = ({ message: { id: messageId, workspaceId } }: Pick<Queued, "message">, now: Time.Instant) =>
-  MessageStore.MessageStore.use((store) => store.cancel({ now, workspaceId, messageId, boundTo: null }))
+  MessageStore.MessageStore.use((store) =>
+    store.cancel({ now, workspaceId, messageId, boundTo: null, enqueued: MessageFixture.enqueued })
+  )
