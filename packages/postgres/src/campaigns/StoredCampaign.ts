@@ -29,12 +29,12 @@ type Stored =
     | "upload"
     | "problemKinds"
     | "judgesAgain"
-    | "senderId"
+    | "checkedFrom"
   >
   & Partial<
     Pick<
       Campaign.Campaign,
-      "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain" | "senderId"
+      "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain" | "checkedFrom"
     >
   >
   & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs" | "perSecond"> & Partial<Forecast.Forecast> | null }
@@ -52,7 +52,7 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     judgesAgain = false,
     problemKinds = [],
     replaced = 0,
-    senderId = null,
+    checkedFrom = null,
     templateB = null,
     upload = null,
     ...state
@@ -64,7 +64,7 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     categories,
     problemKinds,
     judgesAgain,
-    senderId,
+    checkedFrom,
     replaced,
     upload,
     forecast: forecast && { lines: [], costs: [], perSecond: null, ...forecast },
