@@ -15,6 +15,7 @@ describe("the errors of an operation", () => {
     ["POST /v1/messages/:id/read", 403, ["missing_scope", "sender_not_available", "provider_policy"]],
     ["POST /v1/messages/:id/read", 429, ["workspace", "provider"]],
     ["DELETE /v1/messages/:id", 403, ["missing_scope", "sender_not_available", "already_sent", "not_queued"]],
+    ["DELETE /v1/messages/:id", 503, ["storage_unavailable", "in_progress"]],
     ["DELETE /internal/messages/:id", 403, ["role_not_allowed", "cross_site", "already_sent", "not_queued"]],
     ["POST /internal/templates", 403, ["role_not_allowed", "cross_site", "sender_not_available", "provider_policy"]],
     ["PATCH /internal/templates/:id", 403, [

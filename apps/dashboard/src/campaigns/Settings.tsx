@@ -38,7 +38,7 @@ export const Settings = ({ campaign }: { readonly campaign: Campaign }) => {
       <Facts>
         <PlannedTemplate from={from} template={template} variant={templateB === null ? undefined : "A"} />
         {templateB === null ? null : <PlannedTemplate from={from} template={templateB} variant="B" />}
-        <Fact name="From">{from ?? "The default number"}</Fact>
+        <Fact name="From">{from ?? "The default number when its recipients are checked"}</Fact>
         <Fact name="Starts">
           <TimeOr at={campaign.startAt} none="When it is started" />
         </Fact>

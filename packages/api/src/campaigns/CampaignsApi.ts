@@ -35,7 +35,8 @@ const plan = {
   name: Model.CampaignName,
   template: Model.CampaignTemplate,
   from: Model.CampaignSender.annotate({
-    description: "A phone number of the workspace, by id or in E.164; defaults to the default number"
+    description: "A phone number of the workspace, by id or in E.164; defaults to the number that is the " +
+      "default when the recipients are checked"
   }),
   share: Model.Share.annotate({ description: "The share of the phone number's rate that it may use; defaults to 0.5" }),
   maxFailureRate: Model.FailureShare.annotate({

@@ -682,7 +682,10 @@ export interface CreateCampaign {
   readonly template: TemplateContent
   /** A second variant of the template: half of the customers, chosen by chance, get it. */
   readonly templateB?: TemplateContent
-  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
+  /**
+   * A phone number of the workspace, by id or in E.164; defaults to the number that is the default when the recipients
+   * are checked.
+   */
   readonly from?: string
   /** When it starts, once it was started; defaults to that moment. */
   readonly startAt?: string

@@ -438,7 +438,10 @@ export interface CreatePublicCampaign {
   readonly template: TemplateContent
   /** A second variant of the template: half of the customers, chosen by chance, get it. */
   readonly template_b?: TemplateContent
-  /** A phone number of the workspace, by id or in E.164; defaults to the default number. */
+  /**
+   * A phone number of the workspace, by id or in E.164; defaults to the number that is the default when the recipients
+   * are checked.
+   */
   readonly from?: string
   /** When it starts, once it was started; defaults to that moment. */
   readonly start_at?: string

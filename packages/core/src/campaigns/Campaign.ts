@@ -4,10 +4,11 @@
  */
 import { Duration, Result, Schema } from "effect"
 import { Forbidden, InvalidBody } from "../Errors.ts"
-import type { CampaignId, PhoneNumberId, WorkspaceId } from "../Id.ts"
+import type { CampaignId, WorkspaceId } from "../Id.ts"
 import type { OutboundMessage } from "../messages/Message.ts"
 import * as MessageFiles from "../messages/MessageFiles.ts"
 import { TemplateContent } from "../messages/TemplateContent.ts"
+import type { E164 } from "../numbers/E164.ts"
 import * as PlainText from "../PlainText.ts"
 import type { Instant } from "../Time.ts"
 import type * as RateCard from "../usage/RateCard.ts"
@@ -150,10 +151,11 @@ export interface Campaign extends Plan {
    */
   readonly categories: ReadonlyArray<string> | null
   /**
-   * The number with which the rows of a campaign without {@link Plan.from} were checked. `null` if no row was, if an
-   * earlier version checked them, or if the campaign names its number.
+   * The number with which the rows of a campaign without {@link Plan.from} were checked; not its id, which changes if
+   * the number is removed and added again. `null` if no row was checked, if an earlier version checked them, or if the
+   * campaign names its number.
    */
-  readonly senderId: PhoneNumberId | null
+  readonly checkedFrom: E164 | null
   /** How many customers of checked rows count against the messaging limit. */
   readonly limitedCustomers: number
   /** The prices that messages to the checked rows are expected to have. */
@@ -185,7 +187,7 @@ const unchecked = {
   problems: 0,
   problemKinds: [],
   categories: null,
-  senderId: null,
+  checkedFrom: null,
   limitedCustomers: 0,
   expected: [],
   forecast: null,
@@ -193,7 +195,8 @@ const unchecked = {
 } satisfies Partial<Campaign>
 
 /** The number of a campaign, as `from` in a send, even if another number has become the default since its check. */
-export const senderOf = ({ from, senderId }: Pick<Campaign, "from" | "senderId">): string | null => from ?? senderId
+export const senderOf = ({ from, checkedFrom }: Pick<Campaign, "from" | "checkedFrom">): string | null =>
+  from ?? checkedFrom
 
 /** A new campaign: a draft without recipients. Fields that the plan omits have their defaults. */
 export const make = (

@@ -282,7 +282,7 @@ const checkRows = (
     checked: campaign.checked + checked.length,
     problems: campaign.problems + problems,
     problemKinds: ProblemKind.add(ProblemKind.countedIn(campaign), checked),
-    senderId: campaign.from === null ? sender!.id : null,
+    checkedFrom: campaign.from === null ? sender!.phoneNumber : null,
     // rows that an earlier check has judged keep it from hiding a change
     categories: campaign.categories ?? categoriesOf(templates),
     limitedCustomers,

@@ -29,15 +29,37 @@ type Stored =
     | "upload"
     | "problemKinds"
     | "judgesAgain"
-    | "senderId"
+    | "checkedFrom"
   >
   & Partial<
     Pick<
       Campaign.Campaign,
-      "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain" | "senderId"
+      "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain" | "checkedFrom"
     >
   >
+  /** The reason of which `pausedFor` holds the common form; missing if they are the same. */
+  & { readonly pausedExactlyFor?: Campaign.PauseReason | null }
   & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs" | "perSecond"> & Partial<Forecast.Forecast> | null }
+
+/**
+ * Reasons of pauses that the version before this one does not know, each with one that it does: a process of that
+ * version could list no campaigns beside one that is paused for another reason.
+ */
+const knownBefore: { readonly [reason in Campaign.PauseReason]?: Campaign.PauseReason } = {
+  template_category: "template_not_approved",
+  template_changed: "template_not_approved",
+  file_not_available: "template_not_approved"
+}
+
+/** A reason as it is stored in the field that both versions read. */
+const commonOf = (reason: Campaign.PauseReason | null): Campaign.PauseReason | null =>
+  reason === null ? null : knownBefore[reason] ?? reason
+
+/** The reason of a pause. The version before leaves `exact` as it is when it pauses a campaign for a reason of its own. */
+const reasonOf = (
+  common: Campaign.PauseReason | null,
+  exact: Campaign.PauseReason | null
+): Campaign.PauseReason | null => exact !== null && commonOf(exact) === common ? exact : common
 
 const campaign = row({ state: json<Stored>() })
 
@@ -50,21 +72,23 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     expected = [],
     forecast,
     judgesAgain = false,
+    pausedExactlyFor = null,
     problemKinds = [],
     replaced = 0,
-    senderId = null,
+    checkedFrom = null,
     templateB = null,
     upload = null,
     ...state
   } = campaign.read(row).state
   return {
     ...state,
+    pausedFor: reasonOf(state.pausedFor, pausedExactlyFor),
     expected,
     templateB,
     categories,
     problemKinds,
     judgesAgain,
-    senderId,
+    checkedFrom,
     replaced,
     upload,
     forecast: forecast && { lines: [], costs: [], perSecond: null, ...forecast },
@@ -81,8 +105,11 @@ export const jobOf = (row: Row): CampaignStep.Job => ({
 
 /** The stored state of a campaign. It does not hold the counts, which have their own rows. */
 const stateOf = (
-  { counts: _, tallies: __, ...state }: Campaign.Campaign
-): Omit<Campaign.Campaign, "counts" | "tallies"> => state
+  { counts: _, pausedFor, tallies: __, ...state }: Campaign.Campaign
+): Omit<Stored, "counts" | "tallies"> => {
+  const common = commonOf(pausedFor)
+  return { ...state, pausedFor: common, ...(common === pausedFor ? {} : { pausedExactlyFor: pausedFor }) }
+}
 
 /** The condition of `Campaign.isUnstarted` for the campaign `c`, which is also that of the index of these campaigns. */
 export const isUnstarted = `c.state ->> 'startedAt' is null and c.state ->> 'status' not in ${

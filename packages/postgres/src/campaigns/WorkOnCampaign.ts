@@ -64,7 +64,7 @@ const loadCampaign = statement(
         workspaceId: "c.workspace_id",
         provider,
         // `Campaign.senderOf`
-        named: "coalesce(c.state ->> 'from', c.state ->> 'senderId')"
+        named: "coalesce(c.state ->> 'from', c.state ->> 'checkedFrom')"
       })
     }
   left join lateral (

@@ -271,6 +271,13 @@ export const tests = (it: Fixture.It): void => {
       yield* store.remove(own.number.id)
       assert.deepStrictEqual(yield* workAll(own, own.start + minute), [])
       assert.deepInclude(yield* get(campaign), { status: "paused", pausedFor: "sender_not_available" })
+      // the number has another id when it is added again
+      const again = { ...own.number, id: yield* Fixture.id("pn"), isDefault: false }
+      assert.isTrue(yield* store.add(again))
+      yield* changed(campaign, own.start + minute, { _tag: "Resume" })
+      const [second] = yield* workAll(own, own.start + 2 * minute, 1)
+      const { accepted: sent } = yield* claim(own, second!, own.start + 2 * minute)
+      assert.strictEqual(sent.message.phoneNumberId, again.id)
     }))
 
   it.effect("in a restored database, campaigns wait for a person, and heartbeats otherwise change nothing", () =>
