@@ -315,8 +315,8 @@ export const bugs: ReadonlyArray<Bug> = [
             }))
     })),
     breaks: "every-event",
-    seed: 2,
-    within: 11
+    seed: 26,
+    within: 26
   },
   {
     title: "a refusal of the provider that is returned and not stored",

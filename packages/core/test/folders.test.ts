@@ -59,7 +59,9 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
   inbound: ["contacts", "events", "media", "messages", "numbers", "secrets", "templates", "usage"],
   keys: ["numbers", "secrets", "workspaces"],
   limits: ["contacts", "numbers", "workspaces"],
-  media: ["limits", "numbers", "provider"],
+  // a restored copy deletes no file while its queue is held
+  media: ["limits", "numbers", "provider", "queue"],
+  // a message may be cancelled while it is in the outbox
   messages: [
     "campaigns",
     "contacts",
@@ -69,6 +71,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "limits",
     "media",
     "numbers",
+    "outbox",
     "provider",
     "queue",
     "secrets",
