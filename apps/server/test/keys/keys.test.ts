@@ -14,7 +14,7 @@ import {
   Time
 } from "@wac/core"
 import { requestPayload, type RequestPayloadInput, sign } from "@wac/verifier"
-import { Context, Deferred, Effect, Fiber, Layer, Option } from "effect"
+import { Context, DateTime, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { vi } from "vitest"
 import * as checks from "../checks.ts"
@@ -206,7 +206,7 @@ layer(Fixture.layer, checks.live)("API keys", (it) => {
           authorization: `Bearer ${apiKey}`,
           "idempotency-key": crypto.randomUUID()
         })
-        const sendAt = new Date(checks.now() + 3_600_000).toISOString()
+        const sendAt = DateTime.formatIso(DateTime.makeUnsafe(checks.now() + 3_600_000))
         const later = yield* send({ url: server.url, key: bound }, { ...hello(), send_at: sendAt })
         assert.strictEqual(later.status, 202)
         const cancel = (key: { readonly apiKey: string }) =>
