@@ -1,7 +1,7 @@
 /**
- * A host's settings for the portal's pages: the fields after `#` in its link, except the token and the link's id. The browser's session
- * storage keeps them for when the frame is reloaded. A visitor can change them, so every reader accepts only valid
- * values.
+ * A host's settings for the portal's pages: the fields after `#` in its link, except the token and the link's id. The
+ * browser's session storage keeps them for when the frame is reloaded. A visitor can change them, so every reader
+ * accepts only valid values.
  */
 import { portal } from "../session/Document.ts"
 

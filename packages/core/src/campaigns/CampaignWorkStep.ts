@@ -109,7 +109,10 @@ export interface LoadedWork extends Known {
   readonly isDone: boolean
   /** The rows after those that were checked; `null` unless a {@link Need} asked for them. */
   readonly rows: ReadonlyArray<Placed> | null
-  /** Recipients, in the order that the {@link Need} names, or else by due time; `null` unless a {@link Need} asked for them. */
+  /**
+   * Recipients, in the order that the {@link Need} names, or else by due time; `null` unless a {@link Need} asked for
+   * them.
+   */
   readonly queue: ReadonlyArray<Queued> | null
 }
 

@@ -43,6 +43,9 @@ const fromOf = ({ enqueuedAt, sendAt }: Times): Instant => Math.max(sendAt ?? en
 
 const untilOf = (times: Times): Instant => times.sendUntil ?? fromOf(times) + Duration.toMillis(SendTimes.standardTrial)
 
+/** Whether the time to send an entry is over at `now`, or never came. */
+export const isOver = (times: Times, now: Instant): boolean => untilOf(times) <= now
+
 /** How an entry is to be queued at `now`; fails if the time to send it is over. */
 export const laterOf = (
   entry: Times & Pick<OutboxEntry, "messageId">,
@@ -51,7 +54,7 @@ export const laterOf = (
   const { sendAt, sendUntil } = entry
   const [from, until] = [fromOf(entry), untilOf(entry)]
   // an entry whose `sendUntil` was never after its `sendAt` is refused when it is queued, as a request would be
-  if (until <= now && until > from) return Result.fail(Message.notSentInTime)
+  if (isOver(entry, now) && until > from) return Result.fail(Message.notSentInTime)
   return Result.succeed({
     ...(sendAt === null ? {} : { sendAt }),
     ...(Number.isFinite(until) || sendUntil !== null ? { sendUntil: until } : {}),

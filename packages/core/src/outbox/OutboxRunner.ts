@@ -8,7 +8,7 @@ import * as BackgroundLoop from "../BackgroundLoop.ts"
 import { type DomainError, internal, type InvalidBody } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import * as Idempotency from "../Idempotency.ts"
-import { errorOf, type OutboundMessage } from "../messages/Message.ts"
+import { errorOf, notSentInTime, type OutboundMessage } from "../messages/Message.ts"
 import type { KeyedRequest } from "../messages/MessageStore.ts"
 import { SendLifecycle } from "../messages/SendLifecycle.ts"
 import * as Metrics from "../Metrics.ts"
@@ -98,11 +98,10 @@ export const layer = Layer.effectDiscard(
       cause: Cause.Cause<never>
     ): Effect.Effect<OutboxEntry.OutboxEnd> => {
       if (Cause.hasInterrupts(cause)) return Effect.failCause(cause)
-      const later = OutboxEntry.laterOf(entry, at)
-      if (Result.isFailure(later)) {
+      if (OutboxEntry.isOver(entry, at)) {
         return Effect.succeed({
           _tag: "Failed",
-          error: later.failure,
+          error: notSentInTime,
           content: OutboxEntry.unreadable(entry.message)
         })
       }

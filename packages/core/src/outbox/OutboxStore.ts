@@ -36,8 +36,8 @@ export class OutboxStore extends Context.Service<OutboxStore, {
    * are tried again make up at most half of them if as many were not tried yet, and the other way round. The entries of a
    * workspace belong to one process at a time, so that the workspace's messages are queued in that order. The workspaces
    * that no process works on take turns: one claim takes an equal share of half of them, at least two entries of each if
-   * `limit` allows, so that a workspace with many entries delays no other, and leaves the rest to other processes. It returns none only if no entry is due in a
-   * workspace that no process works on.
+   * `limit` allows, so that a workspace with many entries delays no other, and leaves the rest to other processes. It
+   * returns none only if no entry is due in a workspace that no process works on.
    */
   readonly claim: (command: Claim) => Effect.Effect<Claimed, StoreError>
   /**

@@ -5,7 +5,7 @@ import { MessagesApi } from "@wac/api"
 import {
   Elapsed,
   Errors,
-  type Id,
+  Id,
   type Idempotency,
   type Message,
   OutboxStore,
@@ -16,7 +16,7 @@ import {
   type SendTimes,
   Time
 } from "@wac/core"
-import { Clock, Duration, Effect, Fiber, Schema } from "effect"
+import { Clock, Duration, Effect, Fiber, Option, Schema } from "effect"
 import type { CallOptions, EnqueueOptions } from "../generated/Messaging.ts"
 import { ofDomain } from "../WacError.ts"
 import * as Workspaces from "../workspaces/Workspaces.ts"
@@ -150,6 +150,7 @@ export const make = Effect.gen(function*() {
    */
   const checkSender = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, message: Message.OutboundMessage) {
     const now = yield* Clock.currentTimeMillis
+    if (Option.isNone(Id.parse(Id.WorkspaceId, workspaceId))) return yield* findWorkspace(workspaceId)
     const recent = yield* numbers.recent(workspaceId)
     // what was refused a moment ago may be allowed by now
     if (recent !== undefined && refusalOf(recent, message, now) === undefined) return

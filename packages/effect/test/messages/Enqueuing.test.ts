@@ -163,6 +163,8 @@ describe("enqueuing in a transaction", () => {
     const three = [hello(), hello(), hello()].map((message) => wac.workspace(id).messages.enqueue(message, { tx }))
     await clock.advance(250)
     assert.deepStrictEqual((await Promise.all(three)).map(({ workspaceId }) => workspaceId), [id, id, id])
+    // what is no id needs no storage to be refused
+    assert.strictEqual((await failure(wac.workspace("none").messages.enqueue(hello(), { tx }))).code, "not_found")
   })
 
   it("a message for a workspace that does not exist is refused before the statement, if the storage responds", async () => {
