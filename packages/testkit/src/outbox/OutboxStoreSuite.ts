@@ -457,7 +457,7 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
             workspaceId,
             messageId: id,
             boundTo,
-            enqueued: { fingerprint: "one", provider: own.number.provider, read: (message) => message as never }
+            enqueued: { ...MessageFixture.enqueued, provider: own.number.provider }
           }),
           Option.map(Result.match({
             onFailure: ({ reason }): string | undefined => reason,
@@ -501,7 +501,7 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
         workspaceId: own.workspace.id,
         messageId: id,
         boundTo: null,
-        enqueued: { fingerprint: "one", provider: own.number.provider, read: (message) => message as never }
+        enqueued: { ...MessageFixture.enqueued, provider: own.number.provider }
       })
       const { createdAt, sendAt, statusAt } = Result.getOrThrow(Option.getOrThrow(cancelled))
       assert.deepStrictEqual([createdAt, statusAt, sendAt], [Id.timeOf(id), now, now])
