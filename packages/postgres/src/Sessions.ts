@@ -86,15 +86,17 @@ const doubtAfter = maxIdle / 2
 const maxProbes = 3
 
 /**
- * Planner settings that make plans use indexes, even if a table was empty when its statement was planned. A lookup for
- * each of many rows is written as a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
+ * Planner settings that make plans use indexes, even if a table was empty when its statement was planned, and read them
+ * in their order, so that a limit ends the reading even if the planner has no statistics of a table. A lookup for each of
+ * many rows is written as a subquery that cannot be pulled up (`offset 0`), by all columns of one index.
  */
 export const planning: Readonly<Record<string, string>> = {
   plan_cache_mode: "force_generic_plan",
   join_collapse_limit: "1",
   enable_seqscan: "off",
   enable_hashjoin: "off",
-  enable_mergejoin: "off"
+  enable_mergejoin: "off",
+  enable_bitmapscan: "off"
 }
 
 /** A statement that changes settings until the transaction ends. */

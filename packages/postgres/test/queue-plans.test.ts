@@ -17,6 +17,7 @@ import { backlogOf, heldSinceOf, nextText, releaseAllText } from "../src/queue/Q
 import { work } from "../src/queue/WorkOnLane.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
 import { plannedDatabases } from "./servers.ts"
+import { discardPlans } from "./touched.ts"
 
 const now = 1_800_000_000_000
 const stored = 20_000
@@ -171,12 +172,12 @@ const reading = <A, E, R>(name: string, step: Effect.Effect<A, E, R>, most: numb
     return answers
   })
 
-/** The planner's view of empty tables: guesses, or earlier statistics. */
-const beliefs = ["guessed", "seen"] as const
+/** What the planner knows when it plans: guesses of empty or of full tables, or statistics of empty ones. */
+const beliefs = ["empty tables guessed", "empty tables seen", "full tables guessed"] as const
 
 for (
   const { belief, database, name } of plannedDatabases.flatMap(({ layer, name }) =>
-    beliefs.map((belief) => ({ belief, database: layer, name: `${name}, empty tables ${belief}` }))
+    beliefs.map((belief) => ({ belief, database: layer, name: `${name}, ${belief}` }))
   )
 ) {
   layer(database, { excludeTestServices: true })(name, (it) => {
@@ -187,13 +188,12 @@ for (
           const { params, text } = backlogOf(of, now)
           return client.unsafe(text, params)
         }
-        const waitingOf = (limit: number) => {
-          const { params, text } = loadQueue({ campaignId: "cmp" as Id.CampaignId, limit }, {
-            dueBy: undefined,
-            waitingAfter: now
-          })
+        const ofCampaign = (limit: number, given: Parameters<typeof loadQueue>[1]) => {
+          const { params, text } = loadQueue({ campaignId: "cmp" as Id.CampaignId, limit }, given)
           return client.unsafe(text, params)
         }
+        const dueOf = (limit: number) => ofCampaign(limit, { dueBy: now, waitingAfter: undefined })
+        const waitingOf = (limit: number) => ofCampaign(limit, { dueBy: undefined, waitingAfter: now })
         const backlog = counted(null)
         const backlogOfOne = counted(workspace)
         const heldSince = (of: string) => {
@@ -204,7 +204,7 @@ for (
         yield* client.withTransaction(Effect.gen(function*() {
           yield* client`set local statement_timeout = 0`
           for (const statement of found) yield* client.unsafe(statement)
-          if (belief === "seen") yield* client.unsafe(`analyze ${tables}`)
+          if (belief === "empty tables seen") yield* client.unsafe(`analyze ${tables}`)
           yield* accept(sends(0, 4, { later }))
           yield* working
           yield* accept(sends(0, 1, { queue }))
@@ -214,6 +214,7 @@ for (
           yield* carryOut(end, ends(1, 1, { _tag: "Done" }))
           yield* carryOut(cancel, cancels(2, 1))
           yield* beating
+          yield* dueOf(batch)
           yield* waitingOf(batch)
           yield* backlog
           yield* backlogOfOne
@@ -223,6 +224,7 @@ for (
           yield* client`delete from wac.send_queue`
           yield* client`delete from wac.queue_sizes`
           for (const statement of fill) yield* client.unsafe(statement)
+          if (belief === "full tables guessed") yield* discardPlans
           // a hold from which a person has released this workspace, and others were created after it
           yield* client`update wac.heartbeats set held_since = 1`
           yield* client`insert into wac.queue_releases (workspace_id, held_since) values (${workspace}, 1)`
@@ -232,6 +234,7 @@ for (
           // all but a few of the campaign are due
           yield* client`update wac.send_queue set due_at = ${now + 1000} where message_id like 'msg of cmp _'`
           yield* reading("those that wait for a campaign", waitingOf(batch), few)
+          yield* reading("those of a campaign that are due", dueOf(batch), few)
           yield* client`update wac.send_queue set due_at = ${now + 500}, tries = 1
             where campaign_id = 'cmp' and due_at < ${now}`
           yield* reading("those that wait beside many that were tried", waitingOf(5), few)

@@ -65,6 +65,9 @@ for (const { layer: database, name } of plannedDatabases) {
   }))
 
   layer(Layer.provideMerge(filled, database), { excludeTestServices: true })(name, (it) => {
+    /** What the planner may read of the ends of indexes. */
+    const planner = 10
+
     const cost = (statement: Statement, ...tables: ReadonlyArray<string>) =>
       Effect.map(touched(statement), (of) =>
         tables.map((table) => {
@@ -81,7 +84,7 @@ for (const { layer: database, name } of plannedDatabases) {
       Effect.gen(function*() {
         const statement = horizons({ before: count * hour, unhandledBefore: 0 })
         const [deliveries] = yield* cost(statement, "deliveries")
-        assert.isAtMost(deliveries![0], 1)
+        assert.isAtMost(deliveries![0], 1 + planner)
         const client = yield* PgClient.PgClient
         const [row] = yield* client.unsafe<{ readonly until: string }>(statement.text, statement.params)
         assert.strictEqual(Number(row!.until), held * hour)
@@ -91,9 +94,9 @@ for (const { layer: database, name } of plannedDatabases) {
       Effect.gen(function*() {
         const [deliveries, attempts] = yield* cost(oldDeliveries(until(held)), "deliveries", "attempts")
         assert.strictEqual(deliveries![1], 500)
-        assert.isAtMost(deliveries![0], 2 * 500)
+        assert.isAtMost(deliveries![0], 2 * 500 + planner)
         assert.strictEqual(attempts![1], 500)
-        assert.isAtMost(attempts![0], 2 * 500)
+        assert.isAtMost(attempts![0], 2 * 500 + planner)
       }))
 
     it.effect("a step deletes 500 events once their deliveries are gone, and none before", () =>
@@ -102,8 +105,8 @@ for (const { layer: database, name } of plannedDatabases) {
         assert.deepStrictEqual(before, [[0, 0]])
         const [events, deliveries] = yield* cost(oldEvents(until(held, 0)), "events", "deliveries")
         assert.strictEqual(events![1], 500)
-        assert.isAtMost(events![0], 2 * 500)
-        assert.isAtMost(deliveries![0], 1)
+        assert.isAtMost(events![0], 2 * 500 + planner)
+        assert.isAtMost(deliveries![0], 1 + planner)
       }))
 
     it.effect("a step deletes attempts by a range of their key", () =>
@@ -113,7 +116,7 @@ for (const { layer: database, name } of plannedDatabases) {
           "attempts"
         )
         assert.strictEqual(attempts![1], 1000)
-        assert.isAtMost(attempts![0], 2 * 1000)
+        assert.isAtMost(attempts![0], 2 * 1000 + planner)
       }))
 
     it.effect("a step deletes 500 messages with their names, and reads no others", () =>
@@ -127,9 +130,9 @@ for (const { layer: database, name } of plannedDatabases) {
         })
         const [messages, names, said] = yield* cost(statement, "messages", "message_names", "conversations")
         assert.deepStrictEqual([messages![1], names![1], said![1]], [500, 500, 500])
-        assert.isAtMost(said![0], 500)
-        assert.isAtMost(messages![0], 2 * 500)
-        assert.isAtMost(names![0], 500)
+        assert.isAtMost(said![0], 500 + planner)
+        assert.isAtMost(messages![0], 2 * 500 + planner)
+        assert.isAtMost(names![0], 500 + planner)
       }))
 
     it.effect("a round of deletions reads the messages of a campaign that goes on once, and then those that go", () =>
@@ -151,8 +154,8 @@ for (const { layer: database, name } of plannedDatabases) {
                 endings: Campaign.endings
               })
             )
-            assert.isAtMost(of("messages").read, 2 * 500 + 10)
-            assert.isAtMost(of("campaigns").read, 1)
+            assert.isAtMost(of("messages").read, 2 * 500 + planner)
+            assert.isAtMost(of("campaigns").read, 1 + planner)
             written = of("messages").written
             if (written === 0) after = id("msg", Number(after.slice(4)) + 500)
           }
@@ -166,11 +169,11 @@ for (const { layer: database, name } of plannedDatabases) {
       Effect.gen(function*() {
         const [said] = yield* cost(forgetReceived({ below: id("msg", held) }), "conversations")
         assert.strictEqual(said![1], 500)
-        assert.isAtMost(said![0], 2 * 500)
+        assert.isAtMost(said![0], 2 * 500 + planner)
         const client = yield* PgClient.PgClient
         yield* client`insert into wac.forgotten_bodies (reached) values ('') on conflict do nothing`
         const [bodies] = yield* cost(takeReceived({ below: id("msg", held) }), "conversations")
-        assert.isAtMost(bodies![0], 500)
+        assert.isAtMost(bodies![0], 500 + planner)
       }))
   })
 }

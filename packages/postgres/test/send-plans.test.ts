@@ -26,6 +26,7 @@ import * as Settle from "../src/messages/Settle.ts"
 import * as Sweep from "../src/messages/Sweep.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
 import { plannedDatabases } from "./servers.ts"
+import { discardPlans } from "./touched.ts"
 
 const now = 1_800_000_000_000
 const stored = 20_000
@@ -238,12 +239,12 @@ const tables =
   "wac.messages, wac.message_deadlines, wac.message_names, wac.contacts, wac.buckets, wac.quota_usage, wac.events, wac.deliveries, " +
   "wac.send_queue, wac.campaign_tallies, wac.campaign_timelines"
 
-/** The planner's view of empty tables: guesses, or earlier statistics. */
-const beliefs = ["guessed", "seen"] as const
+/** What the planner knows when it plans: guesses of empty or of full tables, or statistics of empty ones. */
+const beliefs = ["empty tables guessed", "empty tables seen", "full tables guessed"] as const
 
 for (
   const { belief, database, name } of plannedDatabases.flatMap(({ layer, name }) =>
-    beliefs.map((belief) => ({ belief, database: layer, name: `${name}, empty tables ${belief}` }))
+    beliefs.map((belief) => ({ belief, database: layer, name: `${name}, ${belief}` }))
   )
 ) {
   layer(database, { excludeTestServices: true })(name, (it) => {
@@ -254,7 +255,7 @@ for (
         yield* client.withTransaction(Effect.gen(function*() {
           yield* client`set local statement_timeout = 0`
           for (const statement of found) yield* client.unsafe(statement)
-          if (belief === "seen") yield* client.unsafe(`analyze ${tables}`)
+          if (belief === "empty tables seen") yield* client.unsafe(`analyze ${tables}`)
           yield* accept(sends(0, 1))
           yield* carryOut(Tokens.spend, tokens.slice(0, 3))
           yield* carryOut(Tokens.giveBack, tokens.slice(0, 3))
@@ -269,6 +270,7 @@ for (
           yield* carryOut(Abandon.abandon, sendsToUsers(50_000, 1))
           yield* accept(sendsOfCampaigns(50_010, 2))
           for (const statement of fill) yield* client.unsafe(statement)
+          if (belief === "full tables guessed") yield* discardPlans
 
           const few = 6 * batch
           const accepted = yield* reading("accept", accept(sends(1, batch)), few)

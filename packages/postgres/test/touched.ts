@@ -49,3 +49,9 @@ export const touchedBy = <A, E, R>(step: Effect.Effect<A, E, R>) =>
 /** What a statement touches, by table. The statement is rolled back. */
 export const touched = ({ params = [], text }: Statement) =>
   touchedBy(PgClient.PgClient.use((client) => client.unsafe(text, params)))
+
+/**
+ * Has the statements of this session planned anew, although the planner has seen no more of their tables. PostgreSQL does
+ * so at any time: many changes of catalogs, also in other databases, discard the plans of all sessions.
+ */
+export const discardPlans = PgClient.PgClient.use((client) => client.unsafe("discard plans"))
