@@ -4,6 +4,7 @@ import { Link, useParams } from "@tanstack/react-router"
 import type { Contact } from "@wac/client/internal"
 import { useState } from "react"
 import * as RoleOf from "../generated/RoleOf.ts"
+import { phoneNumbersQuery } from "../numbers/Queries.ts"
 import { channel } from "../session/Document.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal } from "../session/Session.tsx"
@@ -18,6 +19,12 @@ import { Time, TimeOr } from "../ui/Time.tsx"
 import { addressOf, Conversation } from "./Conversation.tsx"
 import { contactQuery } from "./Queries.ts"
 import { OptOut, WindowState } from "./Window.tsx"
+
+/** One of the workspace's own phone numbers; until the numbers are loaded, and once it is removed, its id. */
+const OwnNumber = ({ id }: { readonly id: string }) => {
+  const { data: numbers } = useQuery(phoneNumbersQuery)
+  return numbers?.find((number) => number.id === id)?.phoneNumber ?? <Id>{id}</Id>
+}
 
 /** The button that opts the customer out. */
 const OptOutButton = ({ contact: { id } }: { readonly contact: Contact }) => {
@@ -106,7 +113,7 @@ export const ContactPage = () => {
                 <Fact name="Phone">{contact.phone ?? <span className="text-muted">Not known</span>}</Fact>
                 <Fact name="User id">{contact.userId ?? <span className="text-muted">Not known</span>}</Fact>
                 <Fact name="Your number">
-                  <Id>{contact.phoneNumberId}</Id>
+                  <OwnNumber id={contact.phoneNumberId} />
                 </Fact>
               </Facts>
             </div>

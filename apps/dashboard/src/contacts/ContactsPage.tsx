@@ -22,8 +22,17 @@ const columns: ReadonlyArray<ListColumn<Contact>> = [
     name: "Customer",
     text: ({ id, phone, userId }) => phone ?? userId ?? id,
     className: "tabular-nums",
-    cell: ({ id, phone, userId }) => (
-      <Link to="/contacts/$id" params={{ id }} className={rowLink}>{phone ?? userId ?? id}</Link>
+    cell: ({ id, optedOut, phone, userId }) => (
+      <>
+        <Link to="/contacts/$id" params={{ id }} className={rowLink}>{phone ?? userId ?? id}</Link>
+        {optedOut
+          ? (
+            <span className="mt-1 block sm:hidden">
+              <OptOut optedOut />
+            </span>
+          )
+          : null}
+      </>
     )
   },
   ...(channel.serviceWindow
@@ -42,6 +51,7 @@ const columns: ReadonlyArray<ListColumn<Contact>> = [
   },
   {
     name: "Opted out",
+    from: "sm",
     text: ({ optedOut }) => optedOut ? "yes" : "no",
     cell: ({ optedOut }) => <OptOut optedOut={optedOut} />
   },

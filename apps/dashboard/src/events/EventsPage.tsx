@@ -8,6 +8,7 @@ import { ListPage, useList } from "../ui/List.tsx"
 import { isIdOf } from "../ui/Sought.ts"
 import { Id, type ListColumn, rowLink } from "../ui/Table.tsx"
 import { Time } from "../ui/Time.tsx"
+import { EventTypeName } from "./EventTypeName.tsx"
 import { eventTypes, subjectOf } from "./EventWords.ts"
 
 const choices = { type: { label: "Type", options: eventTypes }, since: period }
@@ -16,7 +17,11 @@ const columns: ReadonlyArray<ListColumn<Event>> = [
   {
     name: "Type",
     text: ({ type }) => type,
-    cell: ({ id, type }) => <Link to="/events/$id" params={{ id }} className={rowLink}>{type}</Link>
+    cell: ({ id, type }) => (
+      <Link to="/events/$id" params={{ id }} className={rowLink}>
+        <EventTypeName type={type} />
+      </Link>
+    )
   },
   { name: "About", className: "text-muted sm:whitespace-nowrap", text: subjectOf, cell: subjectOf },
   { name: "Id", from: "lg", className: "text-muted", text: ({ id }) => id, cell: ({ id }) => <Id>{id}</Id> },

@@ -21,7 +21,7 @@ const columns: ReadonlyArray<ListColumn<AuditEntry>> = [
   {
     name: "Change",
     text: ({ action }) => actionWords[action],
-    cell: ({ action, detail, target }) => (
+    cell: ({ action, by, detail, target }) => (
       <>
         <span className="font-medium">{actionWords[action]}</span>
         {target === null ? null : (
@@ -32,12 +32,13 @@ const columns: ReadonlyArray<ListColumn<AuditEntry>> = [
         {detail === null
           ? null
           : <span className="block text-[13px] break-words text-muted">{detailOf(detail)}</span>}
+        <span className="block text-[13px] break-all text-muted sm:hidden">by {byWhom(by)}</span>
       </>
     )
   },
   { name: "Target", text: ({ target }) => target, cell: null },
   { name: "Detail", text: ({ detail }) => detail === null ? null : detailOf(detail), cell: null },
-  { name: "By", className: "break-words max-sm:break-all", text: ({ by }) => byWhom(by), cell: ({ by }) => byWhom(by) },
+  { name: "By", from: "sm", className: "break-words", text: ({ by }) => byWhom(by), cell: ({ by }) => byWhom(by) },
   {
     name: "Address",
     from: "md",

@@ -178,6 +178,18 @@ const Question = (
   }
 }
 
+/** An e-mail address whose line may break before its `@`. */
+const EmailAddress = ({ address }: { readonly address: string }) => {
+  const at = address.lastIndexOf("@")
+  return (
+    <>
+      {address.slice(0, at)}
+      <wbr />
+      {address.slice(at)}
+    </>
+  )
+}
+
 export const MembersPage = () => {
   const session = useSession()
   const refusal = useRefusal(RoleOf.membersList, RoleOf.membersInvite, RoleOf.membersChange, RoleOf.membersRemove)
@@ -202,10 +214,10 @@ export const MembersPage = () => {
         {
           name: "E-mail",
           text: ({ email }) => email,
-          className: "font-medium break-words max-sm:break-all",
+          className: "font-medium break-words",
           cell: ({ email, id, invitedBy, status }) => (
             <>
-              {email}
+              <EmailAddress address={email} />
               {id === session.userId ? <span className="text-muted">{" "}(you)</span> : null}
               {status === "invited"
                 ? (

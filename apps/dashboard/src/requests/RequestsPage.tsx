@@ -37,7 +37,7 @@ const groupColumns: ReadonlyArray<Column<RequestGroup>> = [
         </Link>
       ))
   },
-  { name: "Last", className: "text-muted", cell: ({ lastAt }) => <Time at={lastAt} /> },
+  { name: "Last", from: "sm", className: "text-muted", cell: ({ lastAt }) => <Time at={lastAt} /> },
   actions((group) => <a className="text-[13px] text-accent underline" href={errorAddress(group)}>What to do</a>)
 ]
 
@@ -70,7 +70,7 @@ const columns: ReadonlyArray<ListColumn<ApiRequest>> = [
     name: "Took",
     text: ({ durationMs }) => `${durationMs} ms`,
     from: "sm",
-    className: "text-muted tabular-nums",
+    className: "text-muted tabular-nums whitespace-nowrap",
     cell: ({ durationMs }) => durationOf(durationMs)
   },
   { name: "At", className: "text-muted", text: ({ at }) => at, cell: ({ at }) => <Time at={at} /> }

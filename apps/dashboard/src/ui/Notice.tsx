@@ -21,7 +21,7 @@ export const Notice = (
 ) => (
   <div role={role} className={`flex flex-wrap items-start gap-x-3 gap-y-2 rounded-md border px-3 py-2 ${tones[tone]}`}>
     <Icon name={tone === "good" ? "check" : tone === "calm" ? "circle" : "warning"} className="mt-0.5" />
-    <div className="min-w-0 flex-1 basis-60 break-words">{children}</div>
+    <div className="min-w-0 flex-1 basis-48 break-words">{children}</div>
     {actions === undefined ? null : <div className="flex flex-wrap gap-2">{actions}</div>}
   </div>
 )
