@@ -43,7 +43,7 @@ const run = async (DATABASE: string, id: string): Promise<void> => {
   }
 }
 
-it("an event that cannot be worked on stops no other event, and no start", { timeout: 10_000 }, async () => {
+it("an event that cannot be worked on stops no other event, and no start", async () => {
   const directory = await mkdtemp(join(tmpdir(), "receiver-"))
   try {
     for (const id of ["msg_2", "msg_3"]) await run(join(directory, "inbox.db"), id)

@@ -162,7 +162,7 @@ const bundlers: ReadonlyArray<readonly [name: string, bundler: Bundler]> = [
 const linesOf = async (program: string, env: Readonly<Record<string, string>>): Promise<ReadonlyArray<string>> => {
   const { stdout } = await run(process.execPath, [program], {
     env: { PATH: process.env["PATH"], ...env },
-    timeout: 120_000
+    timeout: 500_000
   })
   return stdout.trimEnd().split("\n")
 }

@@ -96,7 +96,7 @@ const checked = (own: Fixture.World) =>
 
 const edit = { _tag: "Edit", plan: { template: { name: "order", language: "de" } } } as const
 
-layer(Layer.provideMerge(bounded, storageAndClient), { excludeTestServices: true, timeout: "2 minutes" })(
+layer(Layer.provideMerge(bounded, storageAndClient), { excludeTestServices: true })(
   "a campaign with many recipients",
   (it) => {
     it.effect("a checked campaign's template can be changed, which deletes all of its messages", () =>

@@ -34,29 +34,29 @@ const subscription = Effect.gen(function*() {
   return { key, now: own.start, states, store }
 })
 
-layer(Layer.provideMerge(bound(most, ["subscription_entries"]), storageAndClient), {
-  excludeTestServices: true,
-  timeout: "1 minute"
-})("a subscription that has set aside many events", (it) => {
-  it.effect("a retry of all of them retries each once, and counts them", () =>
-    Effect.gen(function*() {
-      const { key, now, states, store } = yield* subscription
-      assert.strictEqual(yield* store.retry({ ...key, eventId: null, now }), count)
-      assert.deepStrictEqual(yield* states, [["waiting", count]])
-      assert.strictEqual(yield* store.retry({ ...key, eventId: null, now }), 0)
-    }))
+layer(Layer.provideMerge(bound(most, ["subscription_entries"]), storageAndClient), { excludeTestServices: true })(
+  "a subscription that has set aside many events",
+  (it) => {
+    it.effect("a retry of all of them retries each once, and counts them", () =>
+      Effect.gen(function*() {
+        const { key, now, states, store } = yield* subscription
+        assert.strictEqual(yield* store.retry({ ...key, eventId: null, now }), count)
+        assert.deepStrictEqual(yield* states, [["waiting", count]])
+        assert.strictEqual(yield* store.retry({ ...key, eventId: null, now }), 0)
+      }))
 
-  it.effect("all of them can be discarded", () =>
-    Effect.gen(function*() {
-      const { key, states, store } = yield* subscription
-      assert.strictEqual(yield* store.discard({ ...key, eventId: null }), count)
-      assert.deepStrictEqual(yield* states, [])
-    }))
+    it.effect("all of them can be discarded", () =>
+      Effect.gen(function*() {
+        const { key, states, store } = yield* subscription
+        assert.strictEqual(yield* store.discard({ ...key, eventId: null }), count)
+        assert.deepStrictEqual(yield* states, [])
+      }))
 
-  it.effect("the subscription can be removed with them", () =>
-    Effect.gen(function*() {
-      const { key, states, store } = yield* subscription
-      assert.isTrue(yield* store.remove(key))
-      assert.deepStrictEqual(yield* states, [])
-    }))
-})
+    it.effect("the subscription can be removed with them", () =>
+      Effect.gen(function*() {
+        const { key, states, store } = yield* subscription
+        assert.isTrue(yield* store.remove(key))
+        assert.deepStrictEqual(yield* states, [])
+      }))
+  }
+)

@@ -14,10 +14,7 @@ const count = 5 * removedAtOnce + 1
 
 const tables = ["contacts", "inbound_messages", "buckets"]
 
-layer(Layer.provideMerge(bound(removedAtOnce, tables), storageAndClient), {
-  excludeTestServices: true,
-  timeout: "1 minute"
-})(
+layer(Layer.provideMerge(bound(removedAtOnce, tables), storageAndClient), { excludeTestServices: true })(
   "a number with many customers",
   (it) => {
     it.effect("its removal deletes all that belongs to it, in parts", () =>

@@ -50,7 +50,7 @@ for (const { layer: database, name } of plannedDatabases) {
     yield* client`vacuum (analyze) wac.phone_numbers`
   }))
 
-  layer(Layer.provideMerge(filled, database), { excludeTestServices: true, timeout: "1 minute" })(name, (it) => {
+  layer(Layer.provideMerge(filled, database), { excludeTestServices: true })(name, (it) => {
     it.effect("a sweep reads the buckets that it deletes, and none that the frequency cap keeps", () =>
       Effect.gen(function*() {
         const [buckets] = tidy(now)

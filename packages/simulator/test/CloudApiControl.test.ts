@@ -107,7 +107,7 @@ it.live("the program does not start with an invalid variable, and names it", () 
       for (const value of values) {
         const env = { ...process.env, SIMULATOR_PORT: "0", [name]: value }
         const failed = yield* Effect.flip(
-          Effect.tryPromise(() => promisify(execFile)(process.execPath, simulator, { env, timeout: 60_000 }))
+          Effect.tryPromise(() => promisify(execFile)(process.execPath, simulator, { env, timeout: 500_000 }))
         )
         assert.match(String((failed.cause as { stderr?: unknown }).stderr), new RegExp(`^${name} must be .+\\n$`))
         assert.propertyVal(failed.cause, "code", 1)

@@ -21,7 +21,7 @@ const known = [
   "restored"
 ]
 
-layer(storageAndClient, { excludeTestServices: true, timeout: "2 minutes" })("a stored campaign", (it) => {
+layer(storageAndClient, { excludeTestServices: true })("a stored campaign", (it) => {
   it.effect("every reason of a pause is read as it is, and stored as one that the version before this one shows", () =>
     Effect.gen(function*() {
       const own = yield* Fixture.world()
