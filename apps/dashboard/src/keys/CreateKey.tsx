@@ -91,7 +91,7 @@ const Form = (
         value={name}
         onChange={setName}
       />
-      <Field label={t("Expires")} error={error} param="expiresAt">
+      <Field label={t("Expires")} error={error} param={lifetime === "at" ? undefined : "expiresAt"}>
         {(control) => (
           <select
             {...control}
@@ -108,6 +108,8 @@ const Form = (
           <TextField
             label={t("Expires at")}
             hint={t("Time zone: {timeZone}", { timeZone })}
+            error={error}
+            param="expiresAt"
             type="datetime-local"
             required
             value={at}

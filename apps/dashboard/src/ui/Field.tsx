@@ -25,9 +25,9 @@ const isAbout = (error: unknown, param: string | undefined): boolean =>
   (error.param === param || error.param?.startsWith(`${param}.`) === true ||
     error.param?.startsWith(`${param}[`) === true)
 
-/** The message of an error at its field, without a path such as `components[1].text`, which the label replaces. */
+/** The message of an error at its field, without a path such as `components[1].text` or `expiresAt`, which the label replaces. */
 const messageAt = (error: unknown, list = "", entries: ReadonlyArray<Entry> = []): string => {
-  if (!(error instanceof WacError) || error.param === undefined || !/[.[]/.test(error.param)) return messageOf(error)
+  if (!(error instanceof WacError) || error.param === undefined || !/[.[A-Z]/.test(error.param)) return messageOf(error)
   const path = [`${error.param}: `, `${error.param} `].find((path) => error.message.startsWith(path)) ?? ""
   const problem = messageOf(error, path === "" ? undefined : error.message.slice(path.length))
   const line = lineOf(error.param, list, entries)

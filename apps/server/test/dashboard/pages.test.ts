@@ -513,7 +513,7 @@ describe("every page, light, dark and on a phone", () => {
     await creating.getByLabel("Expires").selectOption("At a time…")
     await creating.getByLabel("Expires at").fill("2020-01-01T00:00")
     await button(creating, "Create key").click()
-    await creating.getByRole("alert").waitFor()
+    await creating.getByText("Must be in the future.", { exact: true }).waitFor()
     await see("dialog-key-mistake")
     await creating.getByLabel("Expires", { exact: true }).selectOption("Never")
     await button(creating, "Create key").click()
