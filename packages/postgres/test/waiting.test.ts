@@ -11,6 +11,7 @@ import {
   Limits,
   MessageStore,
   PhoneNumberStore,
+  QueueStore,
   RateLimitStore
 } from "@wac/core"
 import { Fixture, MessageFixture, QueueFixture } from "@wac/testkit"
@@ -21,6 +22,7 @@ import * as ApplyReport from "../src/messages/ApplyReport.ts"
 import * as Sweep from "../src/messages/Sweep.ts"
 import * as PhoneNumberStep from "../src/numbers/PhoneNumberStep.ts"
 import { end } from "../src/queue/EndQueued.ts"
+import { releaseAllText } from "../src/queue/QueueStore.ts"
 import { work } from "../src/queue/WorkOnLane.ts"
 import { carryOut } from "./carryOut.ts"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
@@ -329,5 +331,20 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       assert.deepStrictEqual((yield* Fiber.join(spending)).map(({ remaining }) => remaining), [2, 2])
       const spent = yield* client<{ full_at: number }>`select full_at from wac.buckets where key = 'test:full'`
       assert.deepStrictEqual(spent.map(({ full_at }) => full_at), [own.start + second])
+    }))
+
+  it.effect("a heartbeat does not undo a release of the queues that it has waited for", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const { start } = yield* world()
+      const { beat } = yield* QueueStore.QueueStore
+      yield* beat({ now: start, last: null, isRestored: false })
+      yield* client`update wac.heartbeats set held_since = ${start}`
+      const release = yield* open(client.unsafe(releaseAllText))
+      const beating = yield* beginAndWait(beat({ now: start, last: start, isRestored: false }))
+      yield* release.commit
+      yield* Fiber.join(beating)
+      const rows = yield* client`select held_since from wac.heartbeats`
+      assert.deepStrictEqual(rows, [{ held_since: null }])
     }))
 })
