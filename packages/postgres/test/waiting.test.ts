@@ -10,6 +10,7 @@ import {
   type Id,
   Limits,
   MessageStore,
+  OutboxStore,
   PhoneNumberStore,
   QueueStore,
   RateLimitStore
@@ -19,6 +20,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import * as Tokens from "../src/limits/Tokens.ts"
 import * as Accept from "../src/messages/Accept.ts"
 import * as ApplyReport from "../src/messages/ApplyReport.ts"
+import * as Cancel from "../src/messages/Cancel.ts"
 import * as Sweep from "../src/messages/Sweep.ts"
 import * as PhoneNumberStep from "../src/numbers/PhoneNumberStep.ts"
 import { end } from "../src/queue/EndQueued.ts"
@@ -346,5 +348,35 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       yield* Fiber.join(beating)
       const rows = yield* client`select held_since from wac.heartbeats`
       assert.deepStrictEqual(rows, [{ held_since: null }])
+    }))
+
+  it.effect("a claim of the outbox leaves out an entry that is cancelled or delayed while the claim waits for it", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const { id: workspaceId } = own.workspace
+      const enqueue = (key: string) =>
+        Effect.map(
+          client<{ readonly id: Id.MessageId }>`
+            select wac.enqueue(${workspaceId}, ${key}, ${
+            JSON.stringify(MessageFixture.template())
+          }::text::jsonb) as id`,
+          ([row]) => row!.id
+        )
+      const store = yield* OutboxStore.OutboxStore
+      const due = yield* enqueue("due")
+      const cancelled = yield* enqueue("cancelled")
+      const delayed = yield* enqueue("delayed")
+      const now = own.start
+      const other = yield* open(Effect.andThen(
+        carryOut(Cancel.cancel, [
+          { now, workspaceId, messageId: cancelled, boundTo: null, enqueued: MessageFixture.enqueued }
+        ]),
+        client`update wac.outbox set due_at = ${now + hour}, tries = tries + 1 where message_id = ${delayed}`
+      ))
+      const claiming = yield* beginAndWait(store.claim({ now, token: "one", limit: 10 }))
+      yield* other.commit
+      const { entries } = yield* Fiber.join(claiming)
+      assert.deepStrictEqual(entries.map(({ messageId }) => messageId), [due])
     }))
 })
