@@ -15,8 +15,9 @@ import {
   QueueStore,
   RateLimitStore
 } from "@wac/core"
-import { Fixture, MessageFixture, QueueFixture } from "@wac/testkit"
+import { CampaignFixture, Fixture, MessageFixture, QueueFixture } from "@wac/testkit"
 import { Deferred, Effect, Fiber } from "effect"
+import { clear } from "../src/campaigns/ChangeCampaign.ts"
 import * as Tokens from "../src/limits/Tokens.ts"
 import * as Accept from "../src/messages/Accept.ts"
 import * as ApplyReport from "../src/messages/ApplyReport.ts"
@@ -26,7 +27,7 @@ import * as PhoneNumberStep from "../src/numbers/PhoneNumberStep.ts"
 import { end } from "../src/queue/EndQueued.ts"
 import { releaseAllText } from "../src/queue/QueueStore.ts"
 import { work } from "../src/queue/WorkOnLane.ts"
-import { carryOut } from "./carryOut.ts"
+import { carryOut, carryOutAll } from "./carryOut.ts"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
 const { hour, minute, putWebhook, second, world } = Fixture
@@ -379,4 +380,31 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       const { entries } = yield* Fiber.join(claiming)
       assert.deepStrictEqual(entries.map(({ messageId }) => messageId), [due])
     }))
+
+  for (const [what, isNamed] of [["that its rows name", true], ["that no row names", false]] as const) {
+    it.effect(`clearing a campaign locks messages ${what} before the queue, as the other steps do`, () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const own = yield* world()
+        const { id } = yield* CampaignFixture.draft(own)
+        const { message } = yield* QueueFixture.queued(own)
+        yield* client`update wac.send_queue set campaign_id = ${id}, phone_number_id = null, workspace_id = null,
+          send_until = null where message_id = ${message.id}`
+        if (isNamed) {
+          yield* client`insert into wac.campaign_rows (campaign_id, place, content, message_id)
+            values (${id}, 1, '{}', ${message.id})`
+        }
+        const other = yield* inTwoSteps(
+          client`select from wac.messages where id = ${message.id} for update`,
+          client`delete from wac.send_queue where message_id = ${message.id}`
+        )
+        const clearing = yield* beginAndWait(
+          Effect.forEach(clear(id, 0), (statements) => client.withTransaction(carryOutAll(statements)))
+        )
+        yield* other.end
+        yield* Fiber.join(clearing)
+        const left = yield* client`select from wac.messages where id = ${message.id}`
+        assert.deepStrictEqual(left, [])
+      }))
+  }
 })
