@@ -1,23 +1,17 @@
 /**
  * What a statement that deletes old rows returns (core's `Retention.Forgotten`), in the columns `removed` and
- * `is_more`; and such a statement for simple tables.
+ * `is_more`; such a statement for simple tables; and deletions that walk over the workspaces, so that a statement deletes
+ * a bounded number of rows however many workspaces there are.
  */
 import type { Retention, Time } from "@wac/core"
-import { boolean, integer, row } from "./Columns.ts"
+import { Effect } from "effect"
+import { boolean, integer, row, text } from "./Columns.ts"
 import type { Relation } from "./Schema.ts"
 import { type Rows, statement, value } from "./Statement.ts"
 
 /** The result columns of a statement that deletes at most `limit` rows; its `with` returns them as `gone`. */
 export const columns = (limit: number | string): string =>
   `count(*)::integer as removed, count(*) = ${limit} as is_more`
-
-/**
- * The result columns of a statement that deletes at most `limit` rows of each workspace; its `with` returns them as
- * `gone`.
- */
-export const columnsByWorkspace = (limit: string, gone = "gone"): string =>
-  `coalesce(sum(g.deleted), 0)::integer as removed, coalesce(bool_or(g.deleted = ${limit}), false) as is_more
-    from (select count(*) as deleted from ${gone} g group by g.workspace_id) g`
 
 const forgotten = row({ removed: integer(), isMore: boolean() })
 
@@ -40,3 +34,67 @@ export const endedBefore = (table: Relation, column: string, ended: "<" | "<=") 
     returning 1
   )
   select ${columns(atOnce)} from gone`)
+
+/** The result of a step of a walk over the workspaces. */
+export interface Walked {
+  readonly removed: number
+  /** The workspace with which the next step begins; `null` after the last one. */
+  readonly reached: string | null
+}
+
+const walked = row({ removed: integer(), reached: text<string | null>() })
+
+/** Reads the result of a statement of {@link walk}. */
+export const readWalked = (rows: Rows): Walked => walked.read(rows[0]!)
+
+/** How a statement walks over the workspaces. */
+export interface Walk {
+  readonly table: Relation
+  /** An expression for the workspace with which the step begins. */
+  readonly from: string
+  /**
+   * An expression for the maximum number of rows. It should be a parameter: with a constant, the planner would expect few
+   * rows and sort them.
+   */
+  readonly limit: string
+  /** A query for the column `ctid` of at most `limit` old rows of the workspace `w`. */
+  readonly old: string
+  /** A table with one row for each workspace, and its key; `workspaces` if omitted. */
+  readonly over?: readonly [table: Relation, id: string]
+}
+
+/** The text of a statement that deletes old rows of the workspaces one after another (a step for {@link inTurn}). */
+export const walk = ({ from, limit, old, over: [relation, id] = ["wac.workspaces", "id"], table }: Walk): string =>
+  `with chosen as materialized (
+    select o.ctid as place, w.${id} as workspace_id
+    from (select w.* from ${relation} w where w.${id} >= ${from} order by w.${id} offset 0) w
+    cross join lateral (${old}) o limit ${limit}
+  ), gone as (
+    delete from ${table} g where g.ctid = any (array(select c.place from chosen c)) returning 1
+  )
+  select (select count(*) from gone)::integer as removed,
+    case when count(*) = ${limit} then max(c.workspace_id) end as reached
+  from chosen c`
+
+/**
+ * Carries out walks one after the other. Each call deletes a bounded number of rows; after the last one of a round, or
+ * one that fails, the next call begins again.
+ */
+export const inTurn = <A, E>(
+  walks: ReadonlyArray<(given: A, from: string) => Effect.Effect<Walked, E>>
+): (given: A) => Effect.Effect<Retention.Forgotten, E> => {
+  const first = { turn: 0, from: "" }
+  let next = first
+  const step = (given: A): Effect.Effect<Retention.Forgotten, E> =>
+    Effect.suspend(() => {
+      const { from, turn } = next
+      return Effect.flatMap(walks[turn]!(given, from), ({ reached, removed }) => {
+        const isLast = reached === null && turn === walks.length - 1
+        next = reached !== null ? { turn, from: reached } : isLast ? first : { turn: turn + 1, from: "" }
+        return removed === 0 && reached === null && !isLast
+          ? step(given)
+          : Effect.succeed({ removed, isMore: !isLast })
+      })
+    })
+  return (given) => Effect.onError(step(given), () => Effect.sync(() => next = first))
+}

@@ -8,11 +8,13 @@ import { type Conversation, type Id, type Message, MessageStore as Port, Page } 
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ContactStore from "../src/contacts/ContactStore.ts"
+import { walks } from "../src/contacts/CustomerStore.ts"
 import * as Conversations from "../src/messages/Conversations.ts"
 import * as MessageStore from "../src/messages/MessageStore.ts"
 import type { Statement } from "../src/Statement.ts"
+import { carryOutAll } from "./carryOut.ts"
 import { plannedDatabases } from "./servers.ts"
-import { touched } from "./touched.ts"
+import { touched, touchedBy } from "./touched.ts"
 
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(26, "0")}`
 const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
@@ -203,6 +205,33 @@ for (const { layer: database, name } of plannedDatabases) {
         bound(yield* page({ names, direction: undefined }, null, other), 0, 0)
         bound(yield* page({ names: undefined, direction: "inbound" }, id("msg", 1000 * messages / 2)), 26, 0)
         bound(yield* page({ names: undefined, direction: "inbound" }, null, other), 0, 0)
+      }))
+
+    it.effect("a step of an export or erasure reads only the customer's messages, however long the conversations of others are", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const undone = yield* Effect.flip(client.withTransaction(Effect.gen(function*() {
+          // the planner believes that every customer has as many messages as these
+          yield* client`delete from wac.conversations where customer <> '+1'`
+          yield* client.unsafe(
+            `insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
+            select ${sqlId("msg", "i * 1000 + 1")}, '${other}', 'pn', '+44' || i % 20, false
+            from generate_series(1, ${messages}) i`
+          )
+          yield* client`update wac.conversations set customer = '+33'
+            where workspace_id = ${own} and message_id in ${client.in([id("msg", 4000), id("msg", 6000)])}`
+          yield* client`analyze wac.conversations`
+          const names = { keys: ["+33", "FR.1"], texts: ["+33", "FR.1"] }
+          const find = (after: string | null) =>
+            walks.conversations.find({ workspaceId: own, place: "conversations", names, after })
+          const of = yield* touchedBy(carryOutAll([find(null)]))
+          assert.deepStrictEqual(of("conversations"), { scans: 0, read: 2, written: 0 })
+          const [rows] = yield* carryOutAll([find(JSON.stringify([id("msg", 4000)]))])
+          const { found } = rows![0] as { readonly found: ReadonlyArray<{ readonly message_id: string }> }
+          assert.deepStrictEqual(found.map(({ message_id }) => message_id), [id("msg", 6000)])
+          return yield* Effect.fail("undone" as const)
+        })))
+        assert.strictEqual(undone, "undone")
       }))
 
     it.effect("numbers are found by a part of them in one index, a row for each, however long their conversations are", () =>

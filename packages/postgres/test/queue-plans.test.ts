@@ -255,7 +255,7 @@ for (
           yield* reading("ends", carryOut(end, ends(200, batch, { _tag: "Done" })), few)
           const cancelled = yield* reading("cancels", carryOut(cancel, cancels(200 + batch, batch)), few)
           assert.deepStrictEqual(cancelled.map((one) => one?._tag), Array(batch).fill("Success"))
-          yield* reading("a heartbeat", beating, 2)
+          yield* reading("a heartbeat", beating, 3)
           yield* reading("nextAt", client.unsafe(nextText), 2)
           // a workspace that was released, and another that is held
           yield* client`update wac.workspaces set created_at = 0 where id = 'ws 7'`

@@ -4,7 +4,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { PhoneNumberStore } from "@wac/core"
-import { Fixture } from "@wac/testkit"
+import { Fixture, MessageFixture, QueueFixture } from "@wac/testkit"
 import { Effect, Layer } from "effect"
 import { removedAtOnce } from "../src/numbers/PhoneNumberStep.ts"
 import { bound } from "./bound.ts"
@@ -70,6 +70,35 @@ layer(Layer.provideMerge(bound(removedAtOnce, tables), storageAndClient), { excl
         assert.deepStrictEqual(left, { available: false, customers_counted: 0 })
         yield* client`drop trigger refuse on wac.phone_numbers`
         assert.isTrue(yield* store.remove(id))
+      }))
+
+    it.effect("while the default number is being removed, messages that name no number are sent from the next one", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const own = yield* Fixture.world()
+        const store = yield* PhoneNumberStore.PhoneNumberStore
+        const { providerAccountId } = own.number
+        const next = yield* Fixture.phoneNumber(own.workspace.id, { isDefault: false, providerAccountId })
+        assert.isTrue(yield* store.add(next))
+        const elsewhere = yield* Fixture.phoneNumber(own.workspace.id, { provider: "other", isDefault: true })
+        assert.isTrue(yield* store.add(elsewhere))
+        // the first part fails
+        yield* client`create function wac.refuse_contact() returns trigger language plpgsql as $$ begin
+          raise exception 'not now';
+        end $$`
+        yield* client`create trigger refuse before delete on wac.contacts for each statement
+          execute function wac.refuse_contact()`
+        yield* Effect.flip(store.remove(own.number.id))
+        yield* client`drop trigger refuse on wac.contacts`
+        const sorted = Effect.map(store.list(own.workspace.id), (all) => all.toSorted((a, b) => a.id < b.id ? -1 : 1))
+        const others = [{ ...next, isDefault: true }, elsewhere].toSorted((a, b) => a.id < b.id ? -1 : 1)
+        assert.deepStrictEqual(yield* sorted, [{ ...own.number, isDefault: false, available: false }, ...others])
+        const { accepted } = yield* MessageFixture.claimed(own)
+        assert.strictEqual(accepted.message.phoneNumberId, next.id)
+        const { message } = yield* QueueFixture.queued(own)
+        assert.strictEqual(message.phoneNumberId, next.id)
+        assert.isTrue(yield* store.remove(own.number.id))
+        assert.deepStrictEqual(yield* sorted, others)
       }))
   }
 )

@@ -5,7 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { type Id, Page, type RequestStore } from "@wac/core"
 import { Effect, Layer, Record } from "effect"
-import { forget, page as pageOf, sumTallies } from "../src/requests/RequestStore.ts"
+import { forgetting, page as pageOf, sumTallies } from "../src/requests/RequestStore.ts"
 import type { Statement } from "../src/Statement.ts"
 import { priced } from "../src/usage/PriceTally.ts"
 import * as UsageStore from "../src/usage/UsageStore.ts"
@@ -128,9 +128,30 @@ for (const { layer: database, name } of plannedDatabases) {
 
     it.effect("deleting old rows reads only those rows", () =>
       Effect.gen(function*() {
-        const old = { before: 11, limit: 1000 }
+        const steps = { from: "", limit: 1000 }
+        const old = { before: 11, ...steps }
         // selected and deleted, in each workspace
-        assert.isAtMost(yield* reads("requests", forget({ lowest: id("req", 11), hour: 0, limit: 1000 })), 2 * 2 * 10)
+        const requests = forgetting.requests({ lowest: id("req", 11), ...steps })
+        assert.isAtMost(yield* reads("requests", requests), 2 * 2 * 10)
+        assert.isAtMost(
+          yield* reads("request_tallies", forgetting.request_tallies({ hour: 11, ...steps })),
+          2 * 2 * 100
+        )
+        // the second workspace alone, and of this one a part
+        const part = { from: id("ws", 2), limit: 5 }
+        for (
+          const [table, statement] of [
+            ["requests", forgetting.requests({ lowest: id("req", 11), ...part })],
+            ["request_tallies", forgetting.request_tallies({ hour: 11, ...part })],
+            ["usage_counts", UsageStore.forgetting.usage_counts({ before: 11, ...part })],
+            [
+              "usage_timings",
+              UsageStore.forgetTimings({ before: 11, ...part, span: 2, kinds: ["delivered", "timeout", "arrival"] })
+            ]
+          ] as const
+        ) {
+          assert.isAtMost(yield* reads(table, statement), 2 * 5, table)
+        }
         const most = { usage_counts: 20, usage_waiting: 10, priced_messages: 40, untold_prices: 40 }
         for (const [table, rows] of Record.toEntries(most)) {
           assert.isAtMost(yield* reads(table, UsageStore.forgetting[table](old)), 2 * 2 * rows)

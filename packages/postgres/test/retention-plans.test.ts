@@ -82,7 +82,7 @@ for (const { layer: database, name } of plannedDatabases) {
 
     it.effect("a workspace's horizon costs one delivery, however many are held", () =>
       Effect.gen(function*() {
-        const statement = horizons({ before: count * hour, unhandledBefore: 0 })
+        const statement = horizons({ before: count * hour, unhandledBefore: 0, from: "", limit: 101 })
         const [deliveries] = yield* cost(statement, "deliveries")
         assert.isAtMost(deliveries![0], 1 + planner)
         const client = yield* PgClient.PgClient

@@ -58,7 +58,7 @@ type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { read
 
 const steps = Effect.gen(function*() {
   const store = yield* Subscriptions.SubscriptionStore
-  const { params, text } = horizons({ before: now, unhandledBefore: 0 })
+  const { params, text } = horizons({ before: now, unhandledBefore: 0, from: "", limit: 101 })
   const all: { readonly [step: string]: Step } = {
     // of each type as many as there is room for, found and read again for the place
     "ends and fresh events": [carryOut(work, [command]), { events: 8 * 4, subscription_entries: 16, subscriptions: 4 }],

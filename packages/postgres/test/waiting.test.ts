@@ -10,19 +10,24 @@ import {
   type Id,
   Limits,
   MessageStore,
+  OutboxStore,
   PhoneNumberStore,
+  QueueStore,
   RateLimitStore
 } from "@wac/core"
-import { Fixture, MessageFixture, QueueFixture } from "@wac/testkit"
+import { CampaignFixture, Fixture, MessageFixture, QueueFixture } from "@wac/testkit"
 import { Deferred, Effect, Fiber } from "effect"
+import { clear } from "../src/campaigns/ChangeCampaign.ts"
 import * as Tokens from "../src/limits/Tokens.ts"
 import * as Accept from "../src/messages/Accept.ts"
 import * as ApplyReport from "../src/messages/ApplyReport.ts"
+import * as Cancel from "../src/messages/Cancel.ts"
 import * as Sweep from "../src/messages/Sweep.ts"
 import * as PhoneNumberStep from "../src/numbers/PhoneNumberStep.ts"
 import { end } from "../src/queue/EndQueued.ts"
+import { releaseAllText } from "../src/queue/QueueStore.ts"
 import { work } from "../src/queue/WorkOnLane.ts"
-import { carryOut } from "./carryOut.ts"
+import { carryOut, carryOutAll } from "./carryOut.ts"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
 const { hour, minute, putWebhook, second, world } = Fixture
@@ -330,4 +335,76 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       const spent = yield* client<{ full_at: number }>`select full_at from wac.buckets where key = 'test:full'`
       assert.deepStrictEqual(spent.map(({ full_at }) => full_at), [own.start + second])
     }))
+
+  it.effect("a heartbeat does not undo a release of the queues that it has waited for", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const { start } = yield* world()
+      const { beat } = yield* QueueStore.QueueStore
+      yield* beat({ now: start, last: null, isRestored: false })
+      yield* client`update wac.heartbeats set held_since = ${start}`
+      const release = yield* open(client.unsafe(releaseAllText))
+      const beating = yield* beginAndWait(beat({ now: start, last: start, isRestored: false }))
+      yield* release.commit
+      yield* Fiber.join(beating)
+      const rows = yield* client`select held_since from wac.heartbeats`
+      assert.deepStrictEqual(rows, [{ held_since: null }])
+    }))
+
+  it.effect("a claim of the outbox leaves out an entry that is cancelled or delayed while the claim waits for it", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const { id: workspaceId } = own.workspace
+      const enqueue = (key: string) =>
+        Effect.map(
+          client<{ readonly id: Id.MessageId }>`
+            select wac.enqueue(${workspaceId}, ${key}, ${
+            JSON.stringify(MessageFixture.template())
+          }::text::jsonb) as id`,
+          ([row]) => row!.id
+        )
+      const store = yield* OutboxStore.OutboxStore
+      const due = yield* enqueue("due")
+      const cancelled = yield* enqueue("cancelled")
+      const delayed = yield* enqueue("delayed")
+      const now = own.start
+      const other = yield* open(Effect.andThen(
+        carryOut(Cancel.cancel, [
+          { now, workspaceId, messageId: cancelled, boundTo: null, enqueued: MessageFixture.enqueued }
+        ]),
+        client`update wac.outbox set due_at = ${now + hour}, tries = tries + 1 where message_id = ${delayed}`
+      ))
+      const claiming = yield* beginAndWait(store.claim({ now, token: "one", limit: 10 }))
+      yield* other.commit
+      const { entries } = yield* Fiber.join(claiming)
+      assert.deepStrictEqual(entries.map(({ messageId }) => messageId), [due])
+    }))
+
+  for (const [what, isNamed] of [["that its rows name", true], ["that no row names", false]] as const) {
+    it.effect(`clearing a campaign locks messages ${what} before the queue, as the other steps do`, () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const own = yield* world()
+        const { id } = yield* CampaignFixture.draft(own)
+        const { message } = yield* QueueFixture.queued(own)
+        yield* client`update wac.send_queue set campaign_id = ${id}, phone_number_id = null, workspace_id = null,
+          send_until = null where message_id = ${message.id}`
+        if (isNamed) {
+          yield* client`insert into wac.campaign_rows (campaign_id, place, content, message_id)
+            values (${id}, 1, '{}', ${message.id})`
+        }
+        const other = yield* inTwoSteps(
+          client`select from wac.messages where id = ${message.id} for update`,
+          client`delete from wac.send_queue where message_id = ${message.id}`
+        )
+        const clearing = yield* beginAndWait(
+          Effect.forEach(clear(id, 0), (statements) => client.withTransaction(carryOutAll(statements)))
+        )
+        yield* other.end
+        yield* Fiber.join(clearing)
+        const left = yield* client`select from wac.messages where id = ${message.id}`
+        assert.deepStrictEqual(left, [])
+      }))
+  }
 })

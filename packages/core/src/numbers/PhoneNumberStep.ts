@@ -94,6 +94,12 @@ export interface RemoveWrites extends Writes {
   readonly left: ReadonlyArray<Pick<PhoneNumber.PhoneNumber, "workspaceId" | "providerAccountId">>
 }
 
+/** The changes that retiring numbers writes. */
+export interface RetireWrites extends Writes {
+  /** The numbers that are not available any more. */
+  readonly retired: ReadonlyArray<PhoneNumberId>
+}
+
 /** The numbers to write, each once. */
 export interface ObserveWrites {
   readonly observed: ReadonlyArray<Observed>
@@ -194,6 +200,21 @@ export const assign: Decide<Assign, LoadedWorkspaces, boolean, Writes> = (loaded
   return { answers, writes: workspaces.writes() }
 }
 
+/**
+ * The other numbers of a number's workspace. If it is the default, its successor becomes the default: the oldest of its
+ * provider's other numbers that are available.
+ */
+const withSuccessor = (
+  all: ReadonlyArray<PhoneNumber.PhoneNumber>,
+  number: PhoneNumber.PhoneNumber
+): ReadonlyArray<PhoneNumber.PhoneNumber> => {
+  const others = all.filter((other) => other.id !== number.id)
+  if (!number.isDefault) return others
+  const able = others.filter(({ available, provider }) => available && provider === number.provider)
+  const successor = able.toSorted((a, b) => a.id < b.id ? -1 : 1)[0]
+  return others.map((other) => other === successor ? { ...other, isDefault: true } : other)
+}
+
 /** Decides `PhoneNumberStore.remove`. The answer is whether the number existed. */
 export const remove: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RemoveWrites> = (loaded, ids) => {
   const workspaces = new Workspaces(loaded)
@@ -203,7 +224,7 @@ export const remove: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RemoveWrit
     const number = workspaces.byId(id)
     if (number === undefined) return false
     const { providerAccountId, workspaceId } = number
-    const others = workspaces.of(workspaceId).filter((other) => other.id !== id)
+    const others = withSuccessor(workspaces.of(workspaceId), number)
     workspaces.keep(workspaceId, others)
     removed.push(number)
     if (others.every((other) => other.providerAccountId !== providerAccountId)) {
@@ -212,6 +233,26 @@ export const remove: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RemoveWrit
     return true
   })
   return { answers, writes: { ...workspaces.writes(), removed, left } }
+}
+
+/**
+ * Decides the first step of a removal that takes several: the numbers send nothing any more, and their successors, if
+ * there are any, become the defaults. The answer is whether the number exists.
+ */
+export const retire: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RetireWrites> = (loaded, ids) => {
+  const workspaces = new Workspaces(loaded)
+  const retired: Array<PhoneNumberId> = []
+  const answers = ids.map((id) => {
+    const number = workspaces.byId(id)
+    if (number === undefined) return false
+    const others = withSuccessor(workspaces.of(number.workspaceId), number)
+    const isDefault = number.isDefault &&
+      !others.some((other) => other.provider === number.provider && other.isDefault)
+    workspaces.keep(number.workspaceId, [...others, { ...number, available: false, isDefault }])
+    retired.push(id)
+    return true
+  })
+  return { answers, writes: { ...workspaces.writes(), retired } }
 }
 
 /** Numbers with their report times, as the commands decided so far have left them. */

@@ -10,6 +10,7 @@ import {
   observe,
   type Observed,
   remove,
+  retire,
   setCredentials
 } from "../../src/numbers/PhoneNumberStep.ts"
 import { inBatches, sizes } from "../batches.ts"
@@ -80,6 +81,12 @@ class World {
     const { answers, writes } = remove(this.loaded(), batch)
     for (const one of writes.removed) this.numbers.delete(one.id)
     for (const one of writes.left) this.left.push(`${one.workspaceId} ${one.providerAccountId}`)
+    this.keep(writes.numbers)
+    return answers
+  }
+
+  retire(batch: ReadonlyArray<PhoneNumberId>): ReadonlyArray<boolean> {
+    const { answers, writes } = retire(this.loaded(), batch)
     this.keep(writes.numbers)
     return answers
   }
@@ -180,6 +187,21 @@ describe("assigning and removing numbers", () => {
     assert.deepStrictEqual(world.left, [`${id("ws")} 2`])
   })
 
+  it("a retired number is not available, and passes the default to an available number of its provider", () => {
+    const world = new World(
+      number(1, { isDefault: true }),
+      number(2, { available: false }),
+      number(3, { provider: "other", isDefault: true }),
+      number(4)
+    )
+    assert.deepStrictEqual(world.retire([id("pn", 1), id("pn", 9)]), [true, false])
+    assert.deepStrictEqual(world.defaults(), [id("pn", 3), id("pn", 4)])
+    // no other number could send
+    world.retire([id("pn", 4)])
+    assert.deepStrictEqual(world.defaults(), [id("pn", 3), id("pn", 4)])
+    assert.deepStrictEqual(world.all().map(({ available }) => available), [false, false, true, false])
+  })
+
   it("an unknown number changes nothing", () => {
     const world = new World(number(1))
     assert.deepStrictEqual(world.remove([id("pn", 9)]), [false])
@@ -212,7 +234,7 @@ describe("observations and credentials", () => {
 })
 
 const command = Schema.Struct({
-  kind: Schema.Literals(["add", "assign", "remove", "observe", "credentials"]),
+  kind: Schema.Literals(["add", "assign", "remove", "retire", "observe", "credentials"]),
   of: between(1, 5),
   workspace: between(1, 2),
   provider: Schema.Literals(["sandbox", "other"]),
@@ -245,6 +267,8 @@ it.prop("batches decide the same as their commands one by one", { commands: upTo
           )
         case "remove":
           return world.remove(batch.map((one) => id("pn", one.of)))
+        case "retire":
+          return world.retire(batch.map((one) => id("pn", one.of)))
         case "observe":
           return world.observe(batch.map((one) => ({
             name: one.isDefault ? { providerNumberId: `${one.of}` } : { providerAccountId: one.account },

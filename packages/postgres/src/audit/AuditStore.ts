@@ -43,22 +43,19 @@ const list = filteredPages(
   order by a.id desc limit ${limit}`
 )
 
-/** The maximum number of rows deleted in one statement for each workspace. */
+/** The maximum number of rows deleted in one statement. */
 const forgottenAtOnce = 1000
 
 /** Deletes old rows: a range of the primary key for each workspace. */
 const forget = statement(
-  { below: value<string>(), limit: value<number>() },
-  ({ below, limit }) =>
-    `with gone as (
-    delete from wac.audit a where a.ctid = any (array(
-      select a.ctid from wac.workspaces w cross join lateral (
-        select a.ctid from wac.audit a where a.workspace_id = w.id and a.id < ${below} order by a.id limit ${limit}
-      ) a
-    ))
-    returning a.workspace_id
-  )
-  select ${Forgotten.columnsByWorkspace(limit)}`
+  { below: value<string>(), from: value<string>(), limit: value<number>() },
+  ({ below, from, limit }) =>
+    Forgotten.walk({
+      table: "wac.audit",
+      from,
+      limit,
+      old: `select a.ctid from wac.audit a where a.workspace_id = w.id and a.id < ${below} order by a.id limit ${limit}`
+    })
 )
 
 const entryOf = (row: Row): AuditEntry.AuditEntry => {
@@ -68,7 +65,7 @@ const entryOf = (row: Row): AuditEntry.AuditEntry => {
 
 export const layer = Layer.effect(
   AuditStore.AuditStore,
-  Effect.map(Database, ({ query }) =>
+  Effect.map(Database, ({ planned, query }) =>
     AuditStore.AuditStore.of({
       record: (entries) =>
         Effect.asVoid(query(
@@ -86,10 +83,14 @@ export const layer = Layer.effect(
           query("AuditStore.list", list({ workspaceId }, { userId, target }, page)),
           (rows) => Page.fromOverread(rows.map(entryOf), page, ({ id }) => id)
         ),
-      forget: (before) =>
-        Effect.map(
-          query("AuditStore.forget", forget({ below: Id.lowestAt("aud", before), limit: forgottenAtOnce })),
-          Forgotten.read
-        )
+      forget: Forgotten.inTurn([
+        (before, from) =>
+          Effect.map(
+            planned("AuditStore.forget", [
+              forget({ below: Id.lowestAt("aud", before), from, limit: forgottenAtOnce })
+            ]),
+            ([rows]) => Forgotten.readWalked(rows!)
+          )
+      ])
     }))
 )

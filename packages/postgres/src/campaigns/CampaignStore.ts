@@ -98,7 +98,9 @@ export const layer = Layer.effect(
     const clear = Effect.fnUntraced(function*(operation: string, id: Id.CampaignId, after: number) {
       let place: number | null = after
       while (place !== null) {
-        place = ChangeCampaign.reached(yield* planned(operation, ChangeCampaign.clear(id, place)))
+        const [page, queue]: ReturnType<typeof ChangeCampaign.clear> = ChangeCampaign.clear(id, place)
+        place = ChangeCampaign.reached(yield* planned(operation, page))
+        yield* planned(operation, queue)
       }
     })
     const cleared = <Command extends { readonly id: Id.CampaignId }, A>(

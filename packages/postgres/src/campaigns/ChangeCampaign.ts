@@ -73,8 +73,23 @@ export interface Answer<A, Command> {
   readonly again: Command | null
 }
 
-/** The maximum number of rows that are cleared in one transaction. */
+/** The maximum number of rows that one transaction clears. */
 export const clearedAtOnce = 2000
+
+/**
+ * Parts of a `with` that lock and delete the messages that `of` names. PostgreSQL runs the deletions of one statement in
+ * no stated order, so {@link lockedFirst} makes each wait for these locks: messages are locked before the queue.
+ */
+const deleteMessages = (of: string): string =>
+  `locked as materialized (
+    select m.id from wac.messages m where m.id = any (array(select o.message_id from ${of} o)) order by m.id for update
+  ), messages as (
+    delete from wac.messages m where m.id = any (array(select l.id from locked l))
+  )`
+
+/** The ids that `of` names, once their messages are locked. An entry of the queue may have no message left. */
+const lockedFirst = (of: string): string =>
+  `array(select o.message_id from ${of} o where (select count(*) from locked) >= 0)`
 
 /**
  * Clears a page of a campaign's rows. Rows whose places were replaced, and rows of an upload that was dropped, are
@@ -96,12 +111,10 @@ const clearPage = statement(
   ), judged as materialized (
     select p.*, p.place <= c.replaced or p.place > c.uploaded as is_gone from page p cross join c
     where p.place <= c.replaced or p.place > c.checked
-  ), messages as (
-    delete from wac.messages m where m.id = any (array(select j.message_id from judged j where j.message_id is not null))
-  ), queue as (
-    delete from wac.send_queue q where q.message_id = any (array(
-      select j.message_id from judged j where j.message_id is not null
-    ))
+  ), named as materialized (
+    select j.message_id from judged j where j.message_id is not null
+  ), ${deleteMessages("named")}, queue as (
+    delete from wac.send_queue q where q.message_id = any (${lockedFirst("named")})
   ), gone as (
     delete from wac.campaign_rows r
     where r.campaign_id = ${id} and r.place = any (array(select j.place from judged j where j.is_gone))
@@ -124,22 +137,22 @@ const clearQueue = statement(
       select from wac.campaigns c where c.id = ${id} and ${numberOf("checked")} = 0
     )
     limit ${clearedAtOnce}
-  ), messages as (
-    delete from wac.messages m where m.id = any (array(select q.message_id from queued q))
-  )
-  delete from wac.send_queue q where q.message_id = any (array(select q.message_id from queued q))`
+  ), ${deleteMessages("queued")}
+  delete from wac.send_queue q where q.message_id = any (${lockedFirst("queued")})`
 )
 
-/** The statements of one transaction that clears a page. */
-export const clear = (id: Id.CampaignId, after: number): ReadonlyArray<Statement> => [
-  lock({ ids: [id] }),
-  clearPage({ id, after }),
-  clearQueue({ id })
+/** The transactions that clear a page. In one transaction, they would not lock all messages in the order of their ids. */
+export const clear = (
+  id: Id.CampaignId,
+  after: number
+): readonly [page: ReadonlyArray<Statement>, queue: ReadonlyArray<Statement>] => [
+  [lock({ ids: [id] }), clearPage({ id, after })],
+  [lock({ ids: [id] }), clearQueue({ id })]
 ]
 
 const page = row({ reached: integer() })
 
-/** Reads the place after which {@link clear} continues; `null` after the last page. */
+/** Reads, from the rows of the first transaction, the place after which {@link clear} continues; `null` after the last page. */
 export const reached = ([, rows]: ReadonlyArray<Rows>): number | null =>
   rows!.map((row) => page.read(row).reached)[0] ?? null
 

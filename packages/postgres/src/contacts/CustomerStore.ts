@@ -227,14 +227,23 @@ const inboundMessages = walk({
   })
 })
 
-/** Conversations: reads the messages under the customer's names. */
+/**
+ * Conversations: reads the messages under the customer's names, those of each name and direction by a range of the index
+ * `conversations_list`. With one range of message ids, the planner may read all conversations.
+ */
 const conversations = walk({
   place: row({ messageId: text() }),
   first: { messageId: "" },
   parts: ({ messageId, names, workspaceId }) => ({
-    page: `select c.message_id, c.is_inbound, c.workspace_id, c.phone_number_id, c.received, c.said
-    from wac.conversations c
-    where c.workspace_id = ${workspaceId} and c.customer = any (${names}) and c.message_id > ${messageId}
+    page: `select c.* from unnest(${names}) n (name) cross join unnest(array[false, true]) d (is_inbound)
+    cross join lateral (
+      select c.message_id, c.is_inbound, c.workspace_id, c.phone_number_id, c.received, c.said
+      from wac.conversations c
+      where (c.workspace_id, c.customer, c.is_inbound, c.message_id)
+          > (${workspaceId}, n.name, d.is_inbound, ${messageId})
+        and (c.workspace_id, c.customer, c.is_inbound) <= (${workspaceId}, n.name, d.is_inbound)
+      order by c.workspace_id, c.customer, c.is_inbound, c.message_id limit ${rowsAtOnce}
+    ) c
     order by c.message_id limit ${rowsAtOnce}`,
     hit: "p.*",
     from: "page p",
@@ -275,7 +284,8 @@ const posts = walk({
   })
 })
 
-const walks = {
+/** Exported for the test of its cost. */
+export const walks = {
   deliveries: { find: findDeliveries },
   events: { find: findEvents },
   outbox,

@@ -6,6 +6,7 @@ import { Duration, Effect, Layer } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { list } from "../Columns.ts"
 import { Database } from "../Database.ts"
+import * as Forgotten from "../Forgotten.ts"
 import { first, statement, value } from "../Statement.ts"
 import { select } from "../TableStatements.ts"
 import * as ForgetEvents from "./ForgetEvents.ts"
@@ -123,6 +124,17 @@ export const layer = Layer.effect(
         }
       )
 
+    const forget = Forgotten.inTurn([
+      Effect.fnUntraced(function*(given: Parameters<typeof ForgetEvents.pageFrom>[0], from: string) {
+        const [page] = yield* planned("EventStore.forget", [ForgetEvents.pageFrom(given, from)])
+        return ForgetEvents.forgotten(
+          yield* planned("EventStore.forget", ForgetEvents.forgetEvents(page!)),
+          page!,
+          from
+        )
+      })
+    ])
+
     return EventStore.EventStore.of({
       get: (workspaceId, id) => Effect.map(query("EventStore.get", get({ workspaceId, id })), first(event.read)),
       list: (workspaceId, { since, type }, page) =>
@@ -154,13 +166,7 @@ export const layer = Layer.effect(
           (rows) => pageOf(rows.map(placed.read), page)
         )
       },
-      forget: Effect.fnUntraced(function*(before, unhandledBefore) {
-        const horizons = yield* query("EventStore.forget", ForgetEvents.horizons({ before, unhandledBefore }))
-        return ForgetEvents.forgotten(
-          yield* planned("EventStore.forget", ForgetEvents.forgetEvents(horizons)),
-          horizons
-        )
-      })
+      forget: (before, unhandledBefore) => forget({ before, unhandledBefore })
     })
   })
 )

@@ -1,18 +1,21 @@
 /**
- * Deletes old events with their deliveries and attempts, a bounded number in each workspace. An event is deleted only
+ * Deletes old events with their deliveries and attempts, a bounded number in each statement. An event is deleted only
  * once its delivery is gone, and a delivery only once it has ended: so nothing that is held or being replayed is lost.
  */
-import { Id, type Retention, type Time } from "@wac/core"
+import { Id, type Time } from "@wac/core"
 import * as Clocks from "../Clocks.ts"
 import { bigint, integer, row, text } from "../Columns.ts"
-import * as Forgotten from "../Forgotten.ts"
+import type * as Forgotten from "../Forgotten.ts"
 import { type Rows, type Statement, statement, value } from "../Statement.ts"
 import { forgetEntries, lockSubscriptions } from "../subscriptions/ForgetEntries.ts"
 import { oldestUnhandled } from "../subscriptions/StoredSubscription.ts"
 import { endedStatuses } from "../webhooks/StoredDelivery.ts"
 
-/** The maximum number of rows deleted in one statement for each workspace. */
+/** The maximum number of events or deliveries deleted in one statement. */
 const atOnce = 500
+
+/** The maximum number of workspaces that one step looks at. */
+const workspacesAtOnce = 100
 
 /** An expression for when the oldest delivery that has not ended was recorded; null if there is none. */
 const oldestOpen = (workspace: string) =>
@@ -27,17 +30,22 @@ const oldestOpen = (workspace: string) =>
 const oldestAwaited = (workspace: string) =>
   `(select min(${oldestUnhandled("s")}) from wac.subscriptions s where s.workspace_id = ${workspace})`
 
-/** Reads the time before which each workspace's events may be deleted. */
+/** Reads the time before which each workspace's events may be deleted, of the next workspaces from `from` on. */
 export const horizons = statement(
-  { before: value<Time.Instant>(), unhandledBefore: value<Time.Instant>() },
-  ({ before, unhandledBefore }) =>
+  {
+    before: value<Time.Instant>(),
+    unhandledBefore: value<Time.Instant>(),
+    from: value<string>(),
+    limit: value<number>()
+  },
+  ({ before, from, limit, unhandledBefore }) =>
     `select w.id as workspace_id, least(
     ${before}::bigint, ${oldestOpen("w.id")},
     (select greatest(a.oldest, ${unhandledBefore}::bigint) from (select ${
       oldestAwaited("w.id")
     } as oldest) a where a.oldest is not null)
   ) as until
-  from wac.workspaces w`
+  from (select w.id from wac.workspaces w where w.id >= ${from} order by w.id limit ${limit}) w order by w.id`
 )
 
 const horizon = row({ workspaceId: text<Id.WorkspaceId>(), until: bigint<Time.Instant>() })
@@ -59,6 +67,7 @@ export const deliveries = statement(bounds, ({ horizons }) =>
         -- a replay may be about to begin a new round
         for update skip locked
       ) o
+      limit ${atOnce}
     ))
     returning d.id, d.webhook_id
   ), attempts as (
@@ -88,26 +97,33 @@ export const events = statement(bounds, ({ horizons }) =>
         select o.ctid from wac.events o where o.workspace_id = r.workspace_id and o.created_at < r.until
         order by o.created_at limit ${atOnce}
       ) o
+      limit ${atOnce}
     ))
     returning e.workspace_id, e.id
   ), ${forgetEntries("gone")}
-  select (select count(*) from ready)::integer as ready, (select count(*) from gone)::integer as removed,
-    exists (select from gone g group by g.workspace_id having count(*) = ${atOnce}) as is_more`)
+  select (select count(*) from ready)::integer as ready, (select count(*) from gone)::integer as removed`)
 
-const judged = row({ ready: integer() })
+const judged = row({ ready: integer(), removed: integer() })
 
-/** The statements that delete, given the rows of {@link horizons}. */
-export const forgetEvents = (rows: Rows): ReadonlyArray<Statement> => {
+/** Reads the horizons for a step that begins with the workspace `from`: one more, with which the next step begins. */
+export const pageFrom = (
+  given: { readonly before: Time.Instant; readonly unhandledBefore: Time.Instant },
+  from: string
+): Statement => horizons({ ...given, from, limit: workspacesAtOnce + 1 })
+
+/** The statements that delete, given the rows of {@link pageFrom}. */
+export const forgetEvents = (page: Rows): ReadonlyArray<Statement> => {
+  const rows = page.slice(0, workspacesAtOnce)
   const horizons = rows.map(horizon.read).map((one) => ({ ...one, below: Id.lowestAt("dlv", one.until) }))
   const workspaces = horizons.map(({ workspaceId }) => workspaceId)
   return [deliveries({ horizons }), lockSubscriptions({ workspaces }), events({ horizons })]
 }
 
-/** Reads the results of the statements of {@link forgetEvents}. */
-export const forgotten = ([deliveries, , events]: ReadonlyArray<Rows>, horizons: Rows): Retention.Forgotten => {
-  const { isMore, removed } = Forgotten.read(events)
-  return {
-    removed,
-    isMore: deleted.read(deliveries![0]!).gone > 0 || isMore || judged.read(events![0]!).ready < horizons.length
-  }
+/** Reads the results of the statements of {@link forgetEvents}, which deleted from the workspace `from` on. */
+export const forgotten = ([deliveries, , events]: ReadonlyArray<Rows>, page: Rows, from: string): Forgotten.Walked => {
+  const { ready, removed } = judged.read(events![0]!)
+  const isMore = deleted.read(deliveries![0]!).gone > 0 || removed === atOnce ||
+    ready < Math.min(page.length, workspacesAtOnce)
+  const next = page[workspacesAtOnce]
+  return { removed, reached: isMore ? from : next === undefined ? null : horizon.read(next).workspaceId }
 }

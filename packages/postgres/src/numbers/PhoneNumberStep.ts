@@ -277,6 +277,27 @@ export const assign: StepOptions<
   write: ({ numbers }) => keepNumbers(numbers)
 }
 
+const disable = unlessEmpty(
+  ids,
+  (ids) => `update wac.phone_numbers p set available = false where p.id = any (${ids})`
+)
+
+/**
+ * The first step of `PhoneNumberStore.remove`: the numbers send nothing any more. Without its contacts, a number does not
+ * know who has opted out, and messages that name no number must not fail while another number can send them.
+ */
+export const retire: StepOptions<
+  Id.PhoneNumberId,
+  PhoneNumberStep.LoadedWorkspaces,
+  boolean,
+  PhoneNumberStep.RetireWrites
+> = {
+  load: (ids) => [lockOwners({ ids }), loadOwned({ ids })],
+  read: ([, numbers], now) => readWorkspaces(numbers!, new Set(), now),
+  decide: PhoneNumberStep.retire,
+  write: ({ numbers, retired }) => [...keepNumbers(numbers), ...disable(retired)]
+}
+
 /** The maximum number of rows of a removed number that one statement deletes. */
 export const removedAtOnce = 1000
 

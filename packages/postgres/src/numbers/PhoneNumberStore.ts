@@ -64,6 +64,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const { planned, query, stepped } = yield* Database
     const add = yield* stepped("PhoneNumberStore.add", PhoneNumberStep.add)
+    const retire = yield* stepped("PhoneNumberStore.remove", PhoneNumberStep.retire)
     const removeLast = yield* stepped("PhoneNumberStore.remove", PhoneNumberStep.remove)
     const assign = yield* stepped("PhoneNumberStore.assign", PhoneNumberStep.assign)
     const observe = yield* stepped("PhoneNumberStore.observe", PhoneNumberStep.observe)
@@ -73,10 +74,9 @@ export const layer = Layer.effect(
 
     return PhoneNumberStore.PhoneNumberStore.of({
       add: (number, credentials) => add({ number, credentials }),
-      // one statement cannot delete millions of rows in time, and would lock the workspace meanwhile; without its
-      // contacts, the number does not know who has opted out, so it must not send any more
+      // one statement cannot delete millions of rows in time, and would lock the workspace meanwhile
       remove: Effect.fnUntraced(function*(id) {
-        yield* configure(id, { available: false })
+        if (!(yield* retire(id))) return false
         for (const part of PhoneNumberStep.removeParts(id)) {
           // a part may be smaller than possible, since rows that change meanwhile are left
           while (PhoneNumberStep.removedIn(yield* planned("PhoneNumberStore.remove", part)) > 0);

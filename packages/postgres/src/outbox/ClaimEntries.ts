@@ -95,6 +95,9 @@ const take = statement(
   ), taken as (
     update wac.outbox o set claim_token = ${token}, due_at = j.at + ${lease}::bigint
     from judged j where o.message_id = any (array(select c.message_id from chosen c))
+      -- the update may have waited for a cancel or another end of an entry, and then checks only these conditions again;
+      -- coalesce keeps the planner from the index of entries that wait, which may be many
+      and coalesce(o.moved_at, -1) = -1 and o.due_at <= j.at
     returning o.*
   )
   select j.at, coalesce((select f.workspace_id from next f order by f.turn desc limit 1), r.last) as last,

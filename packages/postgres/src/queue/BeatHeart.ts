@@ -15,6 +15,9 @@ import { insertOne } from "../TableStatements.ts"
  */
 const lockText = "select pg_advisory_xact_lock(hashtext('wac:heartbeats'), 0)"
 
+/** A release of all queues takes only this lock. What it writes is lost if the heartbeat was loaded before. */
+const lockRowText = "select from wac.heartbeats h for no key update"
+
 /**
  * Loads the last heartbeat. `system_identifier` belongs to the server's data files: a copy of the files keeps it, but a
  * dump that is restored on another server gets that server's identifier.
@@ -44,8 +47,8 @@ const loadJobs: ReadonlyArray<Statement> = [{ text: jobsLockText }, { text: jobs
 
 /** `QueueStore.beat`. */
 export const beat: StepOptions<Heartbeat.Beat, Heartbeat.Loaded, Heartbeat.BeatResult, Heartbeat.Writes, "Jobs"> = {
-  load: () => [{ text: lockText }, { text: heartbeatText }],
-  read: ([, rows], now) => {
+  load: () => [{ text: lockText }, { text: lockRowText }, { text: heartbeatText }],
+  read: ([, , rows], now) => {
     const { beatAt, currentServer, heldSince, server } = found.read(rows![0]!)
     return {
       now,

@@ -159,43 +159,37 @@ export const sumTallies = statement(
   from wac.request_tallies t where t.workspace_id = ${workspaceId} and t.hour >= ${since} group by 1, 2, 3`
 )
 
-/** The maximum number of rows deleted in one statement for each workspace. */
+/** The maximum number of rows deleted in one statement. */
 const forgottenAtOnce = 1000
 
-/** Deletes old rows: a range of the primary key for each workspace. */
-export const forget = statement(
-  {
-    lowest: value<string>(),
-    hour: value<Time.Instant>(),
-    // a parameter: with a constant, the planner would expect few rows and sort them
-    limit: value<number>()
-  },
-  ({ hour, limit, lowest }) =>
-    `with gone as (
-    delete from wac.requests r where r.ctid = any (array(
-      select r.ctid from wac.workspaces w cross join lateral (
-        select r.ctid from wac.requests r where r.workspace_id = w.id and r.id < ${lowest} order by r.id limit ${limit}
-      ) r
-    ))
-    returning r.workspace_id
-  ), tallies as (
-    delete from wac.request_tallies t where t.ctid = any (array(
-      select t.ctid from wac.workspaces w cross join lateral (
-        select t.ctid from wac.request_tallies t
-        where t.workspace_id = w.id and t.hour < ${hour} order by t.hour limit ${limit}
-      ) t
-    ))
-    returning t.workspace_id
-  )
-  select (select count(*) from gone)::integer as removed,
-    exists (select from gone g group by g.workspace_id having count(*) = ${limit})
-      or exists (select from tallies t group by t.workspace_id having count(*) = ${limit}) as is_more`
-)
+const walked = { from: value<string>(), limit: value<number>() }
+
+/** The deletions of old rows, by table: a range of the primary key for each workspace. */
+export const forgetting = {
+  requests: statement({ ...walked, lowest: value<string>() }, ({ from, limit, lowest }) =>
+    Forgotten.walk({
+      table: "wac.requests",
+      from,
+      limit,
+      old: `select r.ctid from wac.requests r
+      where r.workspace_id = w.id and r.id < ${lowest} order by r.id limit ${limit}`
+    })),
+  request_tallies: statement({ ...walked, hour: value<Time.Instant>() }, ({ from, hour, limit }) =>
+    Forgotten.walk({
+      table: "wac.request_tallies",
+      from,
+      limit,
+      old: `select t.ctid from wac.request_tallies t
+      where t.workspace_id = w.id and t.hour < ${hour} order by t.hour limit ${limit}`
+    }))
+}
 
 export const layer = Layer.effect(
   RequestStore.RequestStore,
-  Effect.map(Database, ({ query }) =>
-    RequestStore.RequestStore.of({
+  Effect.map(Database, ({ planned, query }) => {
+    const forget = (statement: Statement) =>
+      Effect.map(planned("RequestStore.forget", [statement]), ([rows]) => Forgotten.readWalked(rows!))
+    return RequestStore.RequestStore.of({
       record: (requests) => {
         const hours = [...new Set(requests.map(({ at }) => ApiRequest.hourOf(at)))]
         return Effect.asVoid(query("RequestStore.record", record({ requests: requests.map(storedOf), hours })))
@@ -212,13 +206,15 @@ export const layer = Layer.effect(
           query("RequestStore.tallies", sumTallies({ workspaceId, since: ApiRequest.hourOf(since) })),
           (rows) => rows.map(tally.read)
         ),
-      forget: (before) =>
-        Effect.map(
-          query(
-            "RequestStore.forget",
-            forget({ lowest: Id.lowestAt("req", before), hour: ApiRequest.hourOf(before), limit: forgottenAtOnce })
-          ),
-          Forgotten.read
-        )
-    }))
+      forget: Forgotten.inTurn([
+        (before: Time.Instant, from) =>
+          forget(forgetting.requests({ lowest: Id.lowestAt("req", before), from, limit: forgottenAtOnce })),
+        (before, from) =>
+          Effect.map(
+            forget(forgetting.request_tallies({ hour: ApiRequest.hourOf(before), from, limit: forgottenAtOnce })),
+            (step) => ({ ...step, removed: 0 })
+          )
+      ])
+    })
+  })
 )

@@ -37,20 +37,20 @@ const switchOff = statement({ workspaceId }, ({ workspaceId }) => `
 const outdate = statement({ workspaceId }, ({ workspaceId }) => `
   update wac.request_values_switches s set epoch = s.epoch + 1 where s.workspace_id = ${workspaceId}`)
 
-/** The maximum number of rows of each kind deleted in one statement for each workspace. */
+/** The maximum number of rows deleted in one statement. */
 const forgottenAtOnce = 1000
 
 /**
- * Selects the values that the workspace of the switch `s` kept before its current epoch: a range of the primary key.
+ * Selects the values that the workspace of the switch `w` kept before its current epoch: a range of the primary key.
  */
-const outdated = `select v.ctid from wac.request_values v where v.workspace_id = s.workspace_id and v.epoch < s.epoch
+const outdated = `select v.ctid from wac.request_values v where v.workspace_id = w.workspace_id and v.epoch < w.epoch
   order by v.epoch, v.request_id limit ${forgottenAtOnce}`
 
 const removeOutdated = statement({ workspaceId }, ({ workspaceId }) => `
   with gone as (
     delete from wac.request_values v where v.ctid = any (array(
-      select v.ctid from wac.request_values_switches s cross join lateral (${outdated}) v
-      where s.workspace_id = ${workspaceId}
+      select v.ctid from wac.request_values_switches w cross join lateral (${outdated}) v
+      where w.workspace_id = ${workspaceId}
     ))
     returning 1
   )
@@ -80,21 +80,21 @@ const find = statement({ workspaceId, requestId: value<Id.RequestId>() }, ({ req
   where s.workspace_id = ${workspaceId} and v.request_id = ${requestId}`)
 
 /** Deletes outdated and old values: two ranges of the primary key for each workspace. */
-const forget = statement({ lowest: value<string>() }, ({ lowest }) => `
-  with gone as (
-    delete from wac.request_values v where v.ctid = any (array(
-      select v.ctid from wac.request_values_switches s cross join lateral (
-        (${outdated})
-        union all
-        (select v.ctid from wac.request_values v
-        where v.workspace_id = s.workspace_id and v.epoch = s.epoch and v.request_id < ${lowest}
-        order by v.request_id limit ${forgottenAtOnce})
-      ) v
-    ))
-    returning v.workspace_id
-  )
-  select (select count(*) from gone)::integer as removed,
-    exists (select from gone g group by g.workspace_id having count(*) >= ${forgottenAtOnce}) as is_more`)
+const forget = statement(
+  { lowest: value<string>(), from: value<string>(), limit: value<number>() },
+  ({ from, limit, lowest }) =>
+    Forgotten.walk({
+      table: "wac.request_values",
+      from,
+      limit,
+      over: ["wac.request_values_switches", "workspace_id"],
+      old: `(${outdated})
+      union all
+      (select v.ctid from wac.request_values v
+      where v.workspace_id = w.workspace_id and v.epoch = w.epoch and v.request_id < ${lowest}
+      order by v.request_id limit ${forgottenAtOnce})`
+    })
+)
 
 export const layer = Layer.effect(
   RequestValuesStore.RequestValuesStore,
@@ -131,11 +131,15 @@ export const layer = Layer.effect(
         },
         find: (workspaceId, requestId) =>
           Effect.map(query("RequestValuesStore.find", find({ workspaceId, requestId })), first(sealed.read)),
-        forget: (before) =>
-          Effect.map(
-            planned("RequestValuesStore.forget", [forget({ lowest: Id.lowestAt("req", before) })]),
-            ([rows]) => Forgotten.read(rows)
-          )
+        forget: Forgotten.inTurn([
+          (before, from) =>
+            Effect.map(
+              planned("RequestValuesStore.forget", [
+                forget({ lowest: Id.lowestAt("req", before), from, limit: forgottenAtOnce })
+              ]),
+              ([rows]) => Forgotten.readWalked(rows!)
+            )
+        ])
       })
   )
 )

@@ -1,13 +1,13 @@
 /**
  * `UsageStore` in PostgreSQL: the statements of its methods.
  */
-import { type Activity, Retention, type Time, Timing, UsageStore, type Waiting } from "@wac/core"
+import { type Activity, type Time, Timing, UsageStore, type Waiting } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { columns, integer, list, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Forgotten from "../Forgotten.ts"
 import type { Relation } from "../Schema.ts"
-import { statement, value } from "../Statement.ts"
+import { type Statement, statement, value } from "../Statement.ts"
 import { insertOne } from "../TableStatements.ts"
 import { count, ofHours, priced } from "./PriceTally.ts"
 
@@ -99,25 +99,21 @@ const months = statement(
   where q.workspace_id = ${workspaceId} order by q.month desc limit ${UsageStore.maxMonths}`
 )
 
-/** The maximum number of rows deleted in one statement for each workspace. */
+/** The maximum number of rows deleted in one statement. */
 const forgottenAtOnce = 1000
 
-const before = value<Time.Instant>()
-// a parameter: with a constant, the planner would expect few rows and sort them
-const limit = value<number>()
+const deletion = { before: value<Time.Instant>(), from: value<string>(), limit: value<number>() }
 
 /** Deletes old counts: a range of the primary key for each workspace. */
 const forgetHours = (table: Relation) =>
-  statement({ before, limit }, ({ before, limit }) =>
-    `with gone as (
-    delete from ${table} c where c.ctid = any (array(
-      select c.ctid from wac.workspaces w cross join lateral (
-        select c.ctid from ${table} c where c.workspace_id = w.id and c.hour < ${before} order by c.hour limit ${limit}
-      ) c
-    ))
-    returning c.workspace_id
-  )
-  select ${Forgotten.columnsByWorkspace(limit)}`)
+  statement(deletion, ({ before, from, limit }) =>
+    Forgotten.walk({
+      table,
+      from,
+      limit,
+      old: `select c.ctid from ${table} c
+      where c.workspace_id = w.id and c.hour < ${before} order by c.hour limit ${limit}`
+    }))
 
 /** The deletions of hourly counts, by table. */
 export const forgetting = {
@@ -129,26 +125,27 @@ export const forgetting = {
 
 /** Deletes old timings: a range of the primary key for each workspace and kind. */
 export const forgetTimings = statement(
-  { before, limit, span, kinds },
-  ({ before, kinds, limit, span }) =>
-    `with gone as (
-    delete from wac.usage_timings t where t.ctid = any (array(
-      select t.ctid from wac.workspaces w cross join unnest(${kinds}) k (kind) cross join lateral (
+  { ...deletion, span, kinds },
+  ({ before, from, kinds, limit, span }) =>
+    Forgotten.walk({
+      table: "wac.usage_timings",
+      from,
+      limit,
+      old: `select t.ctid from unnest(${kinds}) k (kind) cross join lateral (
         select t.ctid from wac.usage_timings t
         where t.workspace_id = w.id and t.kind = k.kind and t.span = ${span} and t.at < ${before}
         order by t.at limit ${limit}
-      ) t
-    ))
-    returning t.workspace_id || ' ' || t.kind as workspace_id
-  )
-  select ${Forgotten.columnsByWorkspace(limit)}`
+      ) t limit ${limit}`
+    })
 )
 
 export const layer = Layer.effect(
   UsageStore.UsageStore,
-  Effect.map(Database, ({ query }) => {
-    const forgetTimed = (span: number, before: Time.Instant) =>
-      query("UsageStore.forget", forgetTimings({ before, limit: forgottenAtOnce, span, kinds: Timing.kinds }))
+  Effect.map(Database, ({ planned, query }) => {
+    const forget = (statement: Statement) =>
+      Effect.map(planned("UsageStore.forget", [statement]), ([rows]) => Forgotten.readWalked(rows!))
+    const forgetTimed = (span: number) => (before: Time.Instant, from: string) =>
+      forget(forgetTimings({ before, from, limit: forgottenAtOnce, span, kinds: Timing.kinds }))
     return UsageStore.UsageStore.of({
       add: (counted) => Effect.asVoid(query("UsageStore.add", add({ ...counted }))),
       counts: (workspaceId, { since, until }) =>
@@ -177,17 +174,13 @@ export const layer = Layer.effect(
           query("UsageStore.waited", waited({ workspaceId, since, until })),
           (rows) => rows.map(peak.read)
         ),
-      forget: (before) =>
-        Effect.map(
-          Effect.all([
-            ...Object.values(forgetting).map((forget) =>
-              query("UsageStore.forget", forget({ before, limit: forgottenAtOnce }))
-            ),
-            forgetTimed(Timing.spans.hour, before)
-          ]),
-          (all) => Retention.together(all.map(Forgotten.read))
+      forget: Forgotten.inTurn([
+        ...Object.values(forgetting).map((forgetOld) => (before: Time.Instant, from: string) =>
+          forget(forgetOld({ before, from, limit: forgottenAtOnce }))
         ),
-      forgetShort: (before) => Effect.map(forgetTimed(Timing.spans.short, before), Forgotten.read)
+        forgetTimed(Timing.spans.hour)
+      ]),
+      forgetShort: Forgotten.inTurn([forgetTimed(Timing.spans.short)])
     })
   })
 )

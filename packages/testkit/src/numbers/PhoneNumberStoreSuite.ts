@@ -202,6 +202,20 @@ export const tests = (it: Fixture.It): void => {
       assert.lengthOf(templates.items, Fixture.templates.length)
     }))
 
+  it.effect("the default passes from a removed number to the oldest available one, or else to the oldest", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const disabled = yield* further(own, { available: false })
+      const next = yield* further(own)
+      const last = yield* further(own)
+      for (const added of [disabled, next, last]) assert.isTrue(yield* use((store) => store.add(added)))
+      const defaults = Effect.map(list(own), (all) => all.filter(({ isDefault }) => isDefault).map(({ id }) => id))
+      for (const [removed, left] of [[own.number, next], [next, last], [last, disabled]] as const) {
+        assert.isTrue(yield* use((store) => store.remove(removed.id)))
+        assert.deepStrictEqual(yield* defaults, [left.id])
+      }
+    }))
+
   it.effect("a number that is removed during sends and inbound messages leaves nothing behind", () =>
     Effect.gen(function*() {
       const own = yield* world()
