@@ -1,7 +1,7 @@
 /**
  * Deletes what is older than its retention in the background, in small steps: `Retention` for the kinds that operators
- * configure, and the fixed times of requests' values, alerts, sessions, challenges, portal links, the outbox and usage.
- * Age goes by the storage's time (`StorageTime`): a process whose clock is ahead must not delete what others keep.
+ * configure, and the fixed times of requests' values, alerts, sessions, challenges, portal links, kept answers, the outbox and
+ * usage. Age goes by the storage's time (`StorageTime`): a process whose clock is ahead must not delete what others keep.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import * as Alert from "./alerts/Alert.ts"
@@ -17,6 +17,7 @@ import { FactorStore } from "./people/FactorStore.ts"
 import { PortalStore } from "./people/PortalStore.ts"
 import { SessionStore } from "./people/SessionStore.ts"
 import * as RepeatedFailure from "./RepeatedFailure.ts"
+import { KeptAnswerStore } from "./requests/KeptAnswerStore.ts"
 import { RequestStore } from "./requests/RequestStore.ts"
 import * as RequestValues from "./requests/RequestValues.ts"
 import { RequestValuesStore } from "./requests/RequestValuesStore.ts"
@@ -69,6 +70,7 @@ const kinds = Effect.gen(function*() {
     { kind: "sessions", retention: Duration.zero, forget: (yield* SessionStore).forget },
     { kind: "challenges", retention: Duration.zero, forget: (yield* FactorStore).forget },
     { kind: "portal_links", retention: Duration.zero, forget: (yield* PortalStore).forget },
+    { kind: "kept_answers", retention: Duration.zero, forget: (yield* KeptAnswerStore).forget },
     { kind: "outbox", retention: Idempotency.retention, forget: (yield* OutboxStore).forget },
     { kind: "usage", retention: Activity.retention, forget: usage.forget },
     { kind: "short_usage", retention: Timing.shortRetention, forget: usage.forgetShort }

@@ -105,7 +105,14 @@ describe("the deletion of old records", () => {
       assert.isAbove(completed.get("audit")!, began)
       assert.strictEqual(completed.get("requests"), began)
       assert.deepStrictEqual([failures.get("requests"), failures.get("audit")], [1, 0])
-      assert.includeMembers([...completed.keys()], ["attempts", "events", "messages", "sessions", "usage"])
+      assert.includeMembers([...completed.keys()], [
+        "attempts",
+        "events",
+        "messages",
+        "sessions",
+        "kept_answers",
+        "usage"
+      ])
     }))
 
   it.effect("each kind counts what was deleted, from 0", () =>

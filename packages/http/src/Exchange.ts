@@ -3,7 +3,7 @@
  * (contract §1, §4, §7).
  */
 import { ErrorAddress } from "@wac/api"
-import { type ApiKeys, type Audit, type AuditEntry, type Errors, Id, type RateLimit } from "@wac/core"
+import { type ApiKeys, type Audit, type AuditEntry, type Errors, Id, type Member, type RateLimit } from "@wac/core"
 import { type Cause, Context, Effect } from "effect"
 
 /** A changed resource, for the audit. */
@@ -24,6 +24,8 @@ export interface Exchange {
   readonly errorsPage: string
   /** Who makes changes with the request, and their workspaces; empty while the caller is unknown. */
   actors: ReadonlyArray<Audit.Actor>
+  /** The person who changes their account, if they need not be in a workspace. */
+  person: Pick<Member.Person, "email"> | undefined
   /** The changed resource, for the audit. */
   changed: Changed
   /** What the request has changed, or may have changed, even if it fails. */
@@ -48,6 +50,7 @@ export const make = (requestId: Id.RequestId, errorsPage: string): Exchange => (
   ownId: requestId,
   caller: undefined,
   actors: [],
+  person: undefined,
   changed: {},
   changedAnyway: undefined,
   requestId,

@@ -40,6 +40,11 @@ export class ExpiringMap<K, V> {
     this.#forgetAt = Math.max(leastSize, 2 * this.#entries.size)
   }
 
+  /** Replaces the value of every entry. */
+  change(changed: (value: V, key: K) => V): void {
+    for (const [key, kept] of this.#entries) this.#entries.set(key, changed(kept, key))
+  }
+
   delete(key: K): void {
     this.#entries.delete(key)
   }

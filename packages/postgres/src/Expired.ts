@@ -1,6 +1,6 @@
 /**
  * SQL that deletes an expired row whenever a row is stored. The table never grows beyond the most rows that were valid
- * at one time, so it needs no sweep.
+ * at one time, so its size needs no sweep.
  */
 import type { Relation } from "./Schema.ts"
 

@@ -14,7 +14,12 @@ const count = 5 * removedAtOnce + 1
 
 const tables = ["contacts", "inbound_messages", "buckets"]
 
-layer(Layer.provideMerge(bound(removedAtOnce, tables), storageAndClient), { excludeTestServices: true })(
+/** Every one is a customer's, under their user id. */
+const said = 2 * removedAtOnce + 1
+
+layer(Layer.provideMerge(bound(removedAtOnce, [...tables, "conversations"]), storageAndClient), {
+  excludeTestServices: true
+})(
   "a number with many customers",
   (it) => {
     it.effect("its removal deletes all that belongs to it, in parts", () =>
@@ -24,8 +29,8 @@ layer(Layer.provideMerge(bound(removedAtOnce, tables), storageAndClient), { excl
         const { id } = own.number
         const given = [id, own.workspace.id]
         yield* client.unsafe(
-          `insert into wac.contacts (workspace_id, phone_number_id, key, phone, last_inbound_at)
-          select $2, $1, '+1202' || i, '+1202' || i, 1 from generate_series(1, ${count}) i`,
+          `insert into wac.contacts (workspace_id, phone_number_id, key, phone, user_id, last_inbound_at)
+          select $2, $1, '+1202' || i, '+1202' || i, 'US.' || i, 1 from generate_series(1, ${count}) i`,
           given
         )
         yield* client.unsafe(
@@ -39,8 +44,17 @@ layer(Layer.provideMerge(bound(removedAtOnce, tables), storageAndClient), { excl
           [id]
         )
         yield* client`update wac.phone_numbers set customers_counted = ${count} where id = ${id}`
+        // one customer wrote much under a user id before the number was known, and many wrote once
+        yield* client.unsafe(
+          `insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
+          select $1 || i, $2, $1, 'US.' || greatest(1, i - ${said}), false from generate_series(1, ${2 * said}) i`,
+          given
+        )
         const store = yield* PhoneNumberStore.PhoneNumberStore
         assert.isTrue(yield* store.remove(id))
+        const left =
+          yield* client`select 1 from wac.conversations where phone_number_id = ${id} and customer !~ '^[+]1202'`
+        assert.lengthOf(left, 0)
         for (const table of tables) {
           const rows = yield* client`select 1 from wac.${client(table)} where phone_number_id = ${id}`
           assert.lengthOf(rows, 0, table)

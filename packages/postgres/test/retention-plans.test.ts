@@ -3,10 +3,11 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Campaign, type Id, Message } from "@wac/core"
+import { Campaign, CustomerRecords, type Id, type Idempotency, Message } from "@wac/core"
 import { Effect, Layer } from "effect"
 import { deliveries as oldDeliveries, events as oldEvents, horizons } from "../src/events/ForgetEvents.ts"
 import { forgetReceived, forgetSent, takeReceived } from "../src/messages/ForgetMessages.ts"
+import * as KeptAnswerStore from "../src/requests/KeptAnswerStore.ts"
 import type { Statement } from "../src/Statement.ts"
 import { forgetAttempts } from "../src/webhooks/DeliveryStore.ts"
 import { possible, write } from "./rows.ts"
@@ -47,6 +48,9 @@ const fill = [
   select ${sqlId("msg", "i")}, 'ws', 'pn', '+1' || i, i % 10 = 0, case when i % 10 = 0 then '{}'::json end,
     case when i % 10 = 0 then '{}'::json end
   from generate_series(1, ${count}) i`,
+  `insert into wac.kept_answers (workspace_id, caller, route, key, fingerprint, token, lease_until, status, body, expires_at)
+  select 'ws', 'usr', 'POST /r', lpad(i::text, 5, '0'), 'f', 't', 1, 200, '{"customer":"+1' || i || '"}', i * ${hour}::bigint
+  from generate_series(1, ${count}) i`,
   `insert into wac.message_names (provider_message_id, message_id)
   select 'wamid.' || i, ${sqlId("msg", "i")} from generate_series(1, ${count}) i`
 ]
@@ -59,7 +63,9 @@ for (const { layer: database, name } of plannedDatabases) {
       yield* client`set local statement_timeout = 0`
       for (const statement of fill) yield* client.unsafe(statement)
     }))
-    for (const table of ["events", "deliveries", "attempts", "messages", "message_names", "conversations"]) {
+    for (
+      const table of ["events", "deliveries", "attempts", "messages", "message_names", "conversations", "kept_answers"]
+    ) {
       yield* client`vacuum (analyze) wac.${client(table)}`
     }
   }))
@@ -117,6 +123,27 @@ for (const { layer: database, name } of plannedDatabases) {
         )
         assert.strictEqual(attempts![1], 1000)
         assert.isAtMost(attempts![0], 2 * 1000 + planner)
+      }))
+
+    it.effect("a step deletes 1000 answers that have expired, and reads no others", () =>
+      Effect.gen(function*() {
+        const [answers] = yield* cost(KeptAnswerStore.forget({ before: held * hour }), "kept_answers")
+        assert.strictEqual(answers![1], 1000)
+        assert.isAtMost(answers![0], 2 * 1000 + planner)
+      }))
+
+    it.effect("a step of an erasure reads 200 answers, and writes those that name the customer", () =>
+      Effect.gen(function*() {
+        const [answers] = yield* cost(
+          KeptAnswerStore.unname({
+            workspaceId: "ws" as Id.WorkspaceId,
+            names: CustomerRecords.written({ texts: ["+112345"], keys: [] }),
+            after: { caller: "usr", route: "POST /r", key: "12300" as Idempotency.IdempotencyKey }
+          }),
+          "kept_answers"
+        )
+        assert.strictEqual(answers![1], 1)
+        assert.isAtMost(answers![0], 200 + 1 + planner)
       }))
 
     it.effect("a step deletes 500 messages with their names, and reads no others", () =>

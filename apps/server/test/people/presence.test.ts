@@ -378,6 +378,37 @@ describe.concurrent("a notice", () => {
       for (const secret of [token, next]) assert.notInclude(text, secret)
     }).pipe(Effect.scoped))
 
+  it.live("a person is mailed once when a mailed link resets their password, in however many workspaces they are", () =>
+    Effect.gen(function*() {
+      const { mail, services, session, url } = yield* mailed
+      const reset = Effect.fnUntraced(function*(email: string) {
+        yield* call(`${url}/internal/password/reset-request`, { headers: ownPage, body: { email } })
+        // an invitation has a link too
+        const link = yield* checks.until(
+          Effect.sync(() =>
+            mail.received.find(({ text, to }) => to.includes(email) && text.includes("password-reset#"))
+          ),
+          (found) => found !== undefined
+        )
+        const body = { token: tokenIn(link!.text), password: "a horse of another colour" }
+        const answer = yield* call(`${url}/internal/password/reset`, { headers: ownPage, body })
+        assert.strictEqual(answer.status, 204, answer.text)
+        yield* mail.notice(email, "Your password was changed")
+      })
+      const [ben, cleo] = ["ben@example.com", "cleo@example.com"]
+      const { id } = yield* join(url, session, ben, "member")
+      yield* call(`${url}/internal/members/${id}`, { method: "DELETE", headers: session })
+      const { headers } = yield* join(url, session, cleo, "member")
+      const second = yield* checks.anotherWorkspace("second", "+15005550199").pipe(Effect.provideContext(services))
+      yield* accept(url, yield* checks.invited(services, second.id, cleo, "member"), undefined, headers)
+      yield* reset(cleo)
+      // a second mail to the person before would come before this one
+      yield* reset(ben)
+      const count = (email: string) =>
+        mail.notices.filter(({ text, to }) => to.includes(email) && text.includes("Your password was changed")).length
+      assert.deepStrictEqual([count(ben), count(cleo)], [1, 1])
+    }).pipe(Effect.scoped))
+
   it.live("owners are mailed about a rotated signing secret, without a secret", () =>
     Effect.gen(function*() {
       const { mail, session, url } = yield* mailed

@@ -135,6 +135,7 @@ describe.concurrent("metrics", () => {
             "alerts",
             "sessions",
             "portal_links",
+            "kept_answers",
             "usage",
             "media",
             "inbound"

@@ -70,6 +70,22 @@ export const partiesOf = ({ data }: Pick<Event, "data">): ReadonlyArray<string> 
 /** The customer's names as the JSON of a provider's post contains them: in quotes, and a number without its plus. */
 export const quoted = ({ texts }: Names): ReadonlyArray<string> => texts.map((text) => `"${text.replace(/^\+/, "")}"`)
 
+const either = (texts: ReadonlyArray<string>): string =>
+  `(?:${texts.map((text) => text.replaceAll(/[^0-9A-Za-z]/g, String.raw`\$&`)).join("|")})`
+
+/**
+ * A regular expression, for JavaScript and PostgreSQL, of the customer's names in JSON: a user id as a whole value, a
+ * number also within a text, such as the message of an error.
+ */
+export const written = ({ texts }: Names): string => {
+  const numbers = texts.filter(CustomerNames.isNumber)
+  const others = texts.filter((text) => !CustomerNames.isNumber(text)).map((text) => JSON.stringify(text).slice(1, -1))
+  return [
+    ...(numbers.length === 0 ? [] : [`${either(numbers)}(?![0-9])`]),
+    ...(others.length === 0 ? [] : [`(?<=")${either(others)}(?=")`])
+  ].join("|")
+}
+
 /** The ids of the files in the data of an event. */
 export const filesOf = (data: unknown): ReadonlyArray<Id.MediaId> => {
   if (typeof data !== "object" || data === null) return []

@@ -13,6 +13,7 @@ import { MediaBytes } from "../media/MediaBytes.ts"
 import { MediaStore } from "../media/MediaStore.ts"
 import { MessageStore } from "../messages/MessageStore.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
+import { KeptAnswerStore } from "../requests/KeptAnswerStore.ts"
 import { RequestValuesStore } from "../requests/RequestValuesStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import type { StoreError } from "../StoreError.ts"
@@ -74,8 +75,8 @@ export class Customers extends Context.Service<Customers, {
    */
   readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
   /**
-   * Erases everything that `export` finds, and all stored values of the workspace's API requests. Messages that wait in
-   * a campaign's queue are skipped first. Fails with `in_progress` if a send to the customer does not end. Writes an
+   * Erases everything that `export` finds, the customer's names in answers that are kept under Idempotency-Keys, and all
+   * stored values of the workspace's API requests. Messages that wait in a campaign's queue are skipped first. Fails with `in_progress` if a send to the customer does not end. Writes an
    * audit entry that holds only counts and a keyed hash of the customer. An opt-out stays: for each opted-out name, a
    * keyed hash is kept. If the bytes of a file cannot be deleted now, `MediaTidier` deletes them later. Safe to repeat.
    */
@@ -91,6 +92,7 @@ export class Customers extends Context.Service<Customers, {
       const queue = yield* QueueStore
       const media = yield* MediaStore
       const bytes = yield* MediaBytes
+      const answers = yield* KeptAnswerStore
       const requestValues = yield* RequestValuesStore
       const audit = yield* AuditStore
       const vault = yield* Vault
@@ -279,6 +281,10 @@ export class Customers extends Context.Service<Customers, {
               counts.files += files
               found += erased
             }
+          }
+          const written = CustomerRecords.written(names)
+          for (let after: string | null = null, isMore = true; isMore; isMore = after !== null) {
+            after = (yield* answers.unname({ workspaceId, names: written, after })).next
           }
           // the values of requests are not stored by customer, so all values of the workspace are deleted
           yield* requestValues.outdate(workspaceId)

@@ -22,9 +22,10 @@ export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
   /**
    * Removes a number with its contacts, its remembered messages and its credentials, and also the templates of its
    * account if the workspace has no other number there. Messages and events stay; later provider reports about them
-   * have no effect. If the number was the default, the provider's oldest other number becomes it, one that is available
-   * if there is one. If the removal takes several steps, the first one makes the number unavailable, and another
-   * available number the default. False if there is no such number. Safe to repeat.
+   * have no effect. What was said under further names of a contact moves to the contact's key. If the number was the
+   * default, the provider's oldest other number becomes it, one that is available if there is one. If the removal takes
+   * several steps, the first one makes the number unavailable, and another available number the default. False if there
+   * is no such number. Safe to repeat.
    */
   readonly remove: (id: PhoneNumberId) => Effect.Effect<boolean, StoreError>
   /**

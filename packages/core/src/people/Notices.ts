@@ -106,11 +106,12 @@ const accountNotice = (
 export class Notices extends Context.Service<Notices, {
   /**
    * Mails the notices of a change that a person made, given once for each workspace that it concerns, if there are any.
-   * Works in the background and never fails.
+   * `person` is the same person, needed only if they may be in no workspace. Works in the background and never fails.
    */
   readonly ofChange: (
     actors: ReadonlyArray<Actor>,
-    change: Pick<Change, "action" | "detail" | "address">
+    change: Pick<Change, "action" | "detail" | "address">,
+    person?: Pick<Person, "email">
   ) => Effect.Effect<void>
   /** Notifies a person of a sign-in on a device that had not signed in to their account. Never fails. */
   readonly ofDevice: (person: Pick<Person, "email">, address: string) => Effect.Effect<void>
@@ -154,11 +155,11 @@ export class Notices extends Context.Service<Notices, {
       })
 
       return Notices.of({
-        ofChange: Effect.fnUntraced(function*(actors, { address, ...change }) {
+        ofChange: Effect.fnUntraced(function*(actors, { address, ...change }, person) {
           const notice = noticeOf(change)
           const people = actors.filter((actor) => "userId" in actor)
-          const [actor] = people
-          if (notice === undefined || actor === undefined) return
+          const [by = person] = people
+          if (notice === undefined || by === undefined) return
           const at = yield* Clock.currentTimeMillis
           if (notice._tag === "Workspace") {
             return yield* run(
@@ -166,7 +167,7 @@ export class Notices extends Context.Service<Notices, {
             )
           }
           // an account is the same in each of its workspaces
-          yield* run(send("account", accountNotice(notice, actor.email, { at, address })))
+          yield* run(send("account", accountNotice(notice, by.email, { at, address })))
         }),
         ofDevice: Effect.fnUntraced(function*({ email: to }, address) {
           const at = yield* Clock.currentTimeMillis

@@ -90,6 +90,12 @@ export const isFree = (binding: Binding | undefined, asked: ClaimRequest, now: I
   asked.isRepeatable && binding.answer === null && binding.leaseUntil <= now &&
     binding.fingerprint === asked.fingerprint
 
+/** An answer without the names that match. It still answers equal requests, so that nothing is done twice. */
+export const unnamed = ({ body, status }: Answer, names: string): Answer => ({
+  status,
+  body: body.replaceAll(new RegExp(names, "g"), "")
+})
+
 /** The error for a key that was used with a different body. */
 export const conflict = (): IdempotencyConflict =>
   new IdempotencyConflict({

@@ -3,9 +3,20 @@
  * same answer (`KeptAnswer`).
  */
 import { Context, type Effect } from "effect"
+import type { WorkspaceId } from "../Id.ts"
+import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
 import type { Answer, ClaimRequest, Place, Verdict } from "./KeptAnswer.ts"
+
+/** A step through a workspace's answers. */
+export interface UnnameStep {
+  readonly workspaceId: WorkspaceId
+  /** A regular expression of the names, for JavaScript and PostgreSQL. */
+  readonly names: string
+  /** Where the previous step ended; `null` for the first step. */
+  readonly after: string | null
+}
 
 export class KeptAnswerStore extends Context.Service<KeptAnswerStore, {
   /**
@@ -28,4 +39,11 @@ export class KeptAnswerStore extends Context.Service<KeptAnswerStore, {
     answer: Answer | null,
     now: Instant
   ) => Effect.Effect<void, StoreError>
+  /**
+   * Removes the names from the bodies of a bounded number of the workspace's answers (`KeptAnswer.unnamed`). Returns
+   * where the next step begins; `null` after the last one. Safe to repeat.
+   */
+  readonly unname: (step: UnnameStep) => Effect.Effect<{ readonly next: string | null }, StoreError>
+  /** Deletes a bounded number of bindings that had expired at a time. */
+  readonly forget: (before: Instant) => Effect.Effect<Forgotten, StoreError>
 }>()("@wac/core/requests/KeptAnswerStore") {}

@@ -39,8 +39,8 @@ export const make = Effect.gen(function*() {
     action: AuditEntry.Action,
     changed: Changed | undefined
   ) {
-    const { actors, isReplayed, ownId } = yield* Exchange
-    if (isReplayed || changed === undefined || actors.length === 0) return
+    const { actors, isReplayed, ownId, person } = yield* Exchange
+    if (isReplayed || changed === undefined) return
     const { remoteAddress, url } = yield* HttpServerRequest.HttpServerRequest
     const change = {
       action,
@@ -49,8 +49,8 @@ export const make = Effect.gen(function*() {
       address: Option.getOrUndefined(remoteAddress),
       requestId: ownId
     }
-    yield* audit.record(actors, change)
-    yield* notices.ofChange(actors, change)
+    if (actors.length > 0) yield* audit.record(actors, change)
+    yield* notices.ofChange(actors, change, person)
   })
 
   return <E, R>(

@@ -96,6 +96,7 @@ const resetLayer = HandlerGroup.layer(
           })
           yield* cookie.setDevice(device)
           const exchange = yield* Exchange
+          exchange.person = person
           exchange.actors = memberships.map(({ workspace }) => ({ ...person, workspaceId: workspace.id }))
         }, StoreError.orUnavailable)
       }))

@@ -26,6 +26,8 @@ const keeping = Effect.fnUntraced(
     const recorded: Array<KeptAnswer.Answer | null> = []
     const store = KeptAnswerStore.KeptAnswerStore.of({
       claim,
+      unname: () => Effect.succeed({ next: null }),
+      forget: () => Effect.succeed({ removed: 0, isMore: false }),
       settle: (_place, _token, answer) =>
         Effect.flatMap(
           fails(),

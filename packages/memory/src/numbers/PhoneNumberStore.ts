@@ -1,7 +1,7 @@
 /**
  * `PhoneNumberStore` in memory: each method is one synchronous step over `State`, decided by `PhoneNumberStep`.
  */
-import { type Id, PhoneNumber, PhoneNumberStep, PhoneNumberStore } from "@wac/core"
+import { Contact, type Id, PhoneNumber, PhoneNumberStep, PhoneNumberStore } from "@wac/core"
 import { Effect, Layer, Option } from "effect"
 import { forgetContact, forgetTemplate, type Memory, State } from "../State.ts"
 
@@ -33,6 +33,23 @@ const add = (memory: Memory, command: PhoneNumberStep.Add): boolean => {
   return isAdded!
 }
 
+/** Moves what was said under further names of contacts to their keys: afterwards nothing joins the names. */
+const joinConversations = (
+  memory: Memory,
+  { id, workspaceId }: PhoneNumber.PhoneNumber,
+  contacts: ReadonlyArray<Contact.Contact>
+): void => {
+  const keys = new Map(
+    contacts.flatMap((contact) => Contact.keysOf(contact.key, contact).map((name) => [name, contact.key] as const))
+  )
+  // a name that is another contact's key is theirs
+  for (const { key } of contacts) keys.set(key, key)
+  for (const entry of memory.conversations.all(workspaceId)) {
+    const key = entry.phoneNumberId === id ? keys.get(entry.customer) : undefined
+    if (key !== undefined && key !== entry.customer) memory.conversations.set({ ...entry, customer: key })
+  }
+}
+
 const remove = (memory: Memory, id: Id.PhoneNumberId): boolean => {
   const { answers: [isRemoved], writes } = PhoneNumberStep.remove(loaded(memory), [id])
   for (const number of writes.removed) {
@@ -42,9 +59,9 @@ const remove = (memory: Memory, id: Id.PhoneNumberId): boolean => {
     memory.credentials.delete(id)
     memory.countedCustomers.delete(id)
     for (const table of [memory.inbound, memory.inboundById]) table.forget(({ number }) => number.id === id)
-    for (const row of memory.contacts.all(number.workspaceId)) {
-      if (row.contact.phoneNumberId === id) forgetContact(memory, row)
-    }
+    const contacts = memory.contacts.all(number.workspaceId).filter(({ contact }) => contact.phoneNumberId === id)
+    joinConversations(memory, number, contacts.map(({ contact }) => contact))
+    for (const row of contacts) forgetContact(memory, row)
   }
   for (const { providerAccountId, workspaceId } of writes.left) {
     for (const template of memory.templates.all(workspaceId)) {

@@ -10,6 +10,8 @@ const retention = Duration.toMillis(Idempotency.retention)
 const nameOf = ({ caller, key, route, workspaceId }: KeptAnswer.Place): string =>
   JSON.stringify([workspaceId, caller, route, key])
 
+const workspaceOf = (name: string): unknown => (JSON.parse(name) as ReadonlyArray<unknown>)[0]
+
 export const layer = Layer.effect(
   KeptAnswerStore.KeptAnswerStore,
   Effect.map(State, (memory) =>
@@ -39,6 +41,20 @@ export const layer = Layer.effect(
           if (answer === null) return memory.keptAnswers.delete(name)
           const now = memory.now(at)
           memory.keptAnswers.set(name, { ...before, answer, expiresAt: now + retention }, now)
-        })
+        }),
+      unname: ({ names, workspaceId }) =>
+        Effect.sync(() => {
+          memory.keptAnswers.change((binding, name) =>
+            workspaceOf(name) === workspaceId && binding.answer !== null
+              ? { ...binding, answer: KeptAnswer.unnamed(binding.answer, names) }
+              : binding
+          )
+          return { next: null }
+        }),
+      forget: (before) =>
+        Effect.sync(() => ({
+          removed: memory.keptAnswers.forget((binding) => KeptAnswer.isExpired(binding, before)),
+          isMore: false
+        }))
     }))
 )

@@ -311,10 +311,36 @@ const id = value<Id.PhoneNumberId>()
 const counting = (deleted: string): string =>
   `with gone as (${deleted} returning 1) select count(*)::integer as removed from gone`
 
-const removeContacts = statement(
-  { id },
-  ({ id }) => counting(some("wac.contacts", `o.phone_number_id = ${id}`, "o.phone_number_id, o.key"))
-)
+/**
+ * Deletes contacts, once what was said under their further names is stored under their keys: afterwards nothing joins
+ * the names. If there is too much of that for one statement, it moves a part and deletes no contact.
+ */
+const removeContacts = statement({ id }, ({ id }) => `
+  with page as materialized (
+    select o.ctid as place, o.* from wac.contacts o where o.phone_number_id = ${id}
+    order by o.phone_number_id, o.key limit ${removedAtOnce} for update
+  ), said as materialized (
+    select c.message_id, p.key from page p
+    cross join lateral (select p.user_id union all select json_array_elements_text(p.aliases)) a (name)
+    cross join lateral (
+      select c.message_id from wac.conversations c
+      where c.workspace_id = p.workspace_id and c.customer = a.name and c.phone_number_id = p.phone_number_id
+      limit ${removedAtOnce} offset 0
+    ) c
+    -- a name that is another contact's key is theirs
+    where not exists (select from wac.contacts o where o.phone_number_id = p.phone_number_id and o.key = a.name)
+    limit ${removedAtOnce}
+  ), held as materialized (
+    select c.message_id, s.key from said s join wac.conversations c on c.message_id = s.message_id
+    order by c.message_id for update of c
+  ), moved as (
+    update wac.conversations c set customer = h.key from held h where c.message_id = h.message_id returning 1
+  ), gone as (
+    delete from wac.contacts g
+    where g.ctid = any (array(select p.place from page p where (select count(*) from said) < ${removedAtOnce}))
+    returning 1
+  )
+  select ((select count(*) from moved) + (select count(*) from gone))::integer as removed`)
 
 const removeInbound = statement(
   { id },

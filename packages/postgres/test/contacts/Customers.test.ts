@@ -9,7 +9,9 @@ import {
   CampaignStore,
   Capabilities,
   Customers,
+  type Idempotency,
   InboundPostStore,
+  KeptAnswerStore,
   MediaStore,
   PhoneNumberStore,
   Vault
@@ -126,6 +128,17 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
       yield* posts.claim({ now: own.start, provider, token: "t", leaseUntil: own.start + 1000, limit })
       yield* posts.complete({ provider, digest, token: "t", now: own.start })
 
+      // the answer to a person who retried a delivery about the customer
+      const answers = yield* KeptAnswerStore.KeptAnswerStore
+      const place = {
+        workspaceId,
+        caller: "usr_1",
+        route: "POST /internal/webhook/deliveries/dlv_1/retry",
+        key: "retry" as Idempotency.IdempotencyKey
+      }
+      yield* answers.claim(place, { fingerprint: "f", token: "t", isRepeatable: false }, own.start)
+      yield* answers.settle(place, "t", { status: 200, body: JSON.stringify({ customer: phone }) }, own.start)
+
       const names = [digits, short.slice(1), user]
       const holds = (rows: ReadonlyArray<string>) => rows.filter((row) => names.some((name) => row.includes(name)))
       const tables = new Set(holds(yield* dump).map((row) => row.split(" ")[0]))
@@ -137,6 +150,7 @@ layer(database, { excludeTestServices: true })("a customer", (it) => {
         "events",
         "inbound_messages",
         "inbound_post_bodies",
+        "kept_answers",
         "media",
         "messages"
       ])

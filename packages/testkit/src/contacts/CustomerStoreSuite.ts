@@ -15,6 +15,7 @@ import {
   Id,
   InboundPostStore,
   MessageStore,
+  PhoneNumberStore,
   QueueStore,
   type Recipient,
   WebhookHealth
@@ -253,6 +254,34 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual([yield* contentOf(before), yield* contentOf(after)], [to, ""])
       yield* eraseAll(own, yield* namesOf(own, "BR.1"))
       assert.strictEqual(yield* contentOf(before), "")
+    }))
+
+  it.effect("after a number was removed, a customer's conversation is found by the number, whatever name they wrote under", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const conversation = (given: string) =>
+        Effect.gen(function*() {
+          const names = yield* namesOf(own, given)
+          const found = yield* Effect.forEach(
+            ["messages", "events", "conversations"] as const,
+            (place) => Effect.map(findIn(own, names, place), ({ length }) => length)
+          )
+          return found
+        })
+      const phone = MessageFixture.customer(0)
+      yield* written(own, { phone: null, userId: "BR.1" })
+      yield* MessageFixture.sent(own, { message: MessageFixture.template({ to: "BR.1" }) })
+      yield* written(own, { phone: null, userId: "BR.2" })
+      yield* written(own, { phone, userId: "BR.1", aliases: ["BR.2"] })
+      yield* written(own, { phone: other, userId: "BR.3" })
+      const before = yield* conversation(phone)
+      assert.deepStrictEqual(before, [1, 4, 3])
+      yield* PhoneNumberStore.PhoneNumberStore.use((store) => store.remove(own.number.id))
+      assert.deepStrictEqual(yield* conversation(phone), before)
+      assert.deepStrictEqual(yield* conversation(other), [0, 1, 1])
+      yield* eraseAll(own, yield* namesOf(own, phone))
+      for (const name of [phone, "BR.1", "BR.2"]) assert.deepStrictEqual(yield* conversation(name), [0, 0, 0], name)
+      assert.deepStrictEqual(yield* conversation(other), [0, 1, 1])
     }))
 
   it.effect("a message in flight is reported as busy, and one that was not sent is deleted with its key", () =>

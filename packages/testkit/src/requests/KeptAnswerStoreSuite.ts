@@ -2,9 +2,10 @@
  * Conformance of `KeptAnswerStore`: how requests under an idempotency key claim a place, and how its answer is kept.
  */
 import { assert } from "@effect/vitest"
-import { type Id, type Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"
+import { CustomerRecords, type Id, type Idempotency, KeptAnswer, KeptAnswerStore } from "@wac/core"
 import { Duration, Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
+import * as Forgetting from "../Forgetting.ts"
 
 const { day, hour, world } = Fixture
 
@@ -26,6 +27,16 @@ const asked = (fingerprint: string, token: string): KeptAnswer.ClaimRequest => (
 })
 
 const answer: KeptAnswer.Answer = { status: 201, body: `{"id":"cmp_1","name":"Ünïcode “é”"}` }
+
+/** Removes names from every answer of a workspace. */
+const unname = (workspaceId: Id.WorkspaceId, texts: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const store = yield* KeptAnswerStore.KeptAnswerStore
+    const names = CustomerRecords.written({ texts, keys: [] })
+    for (let after: string | null = null, isMore = true; isMore; isMore = after !== null) {
+      after = (yield* store.unname({ workspaceId, names, after })).next
+    }
+  })
 
 /** Registers the tests. */
 export const tests = (it: Fixture.It): void => {
@@ -130,6 +141,75 @@ export const tests = (it: Fixture.It): void => {
         assert.deepStrictEqual(yield* store.claim(each, asked(`${i}`, `${i}`), start), {
           _tag: "Claimed"
         })
+      }
+    }))
+
+  it.effect("names are removed from a workspace's answers, which still answer equal requests", () =>
+    Effect.gen(function*() {
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const { start, workspace } = yield* world()
+      const there = yield* world({ start })
+      const answered = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, value: object) {
+        const place = yield* placeIn(workspaceId)
+        const answer = { status: 200, body: JSON.stringify(value) }
+        yield* store.claim(place, asked("f", "one"), start)
+        yield* store.settle(place, "one", answer, start)
+        return { place, answer }
+      })
+      const bodyOf = (place: KeptAnswer.Place) =>
+        Effect.map(
+          store.claim(place, asked("f", "two"), start),
+          (verdict) => verdict._tag === "Answered" ? JSON.parse(verdict.answer.body) : verdict
+        )
+      const named = [
+        [{ customer: "+12025550123", attemptCount: 2 }, { customer: "", attemptCount: 2 }],
+        [{ message: "the number is +12025550123." }, { message: "the number is ." }],
+        [{ list: ["US.1", `x"y\\z(`] }, { list: ["", ""] }]
+      ] as const
+      const others = [{ customer: "+120255501234" }, { list: ["US.12", "a US.1", "USA1"] }, { customer: "12025550123" }]
+      const places = yield* Effect.forEach(named, ([before]) => answered(workspace.id, before))
+      const unnamed = yield* Effect.forEach(others, (each) => answered(workspace.id, each))
+      const elsewhere = yield* answered(there.workspace.id, named[0][0])
+      const empty = yield* answered(workspace.id, {})
+      yield* store.settle(empty.place, "one", { status: 204, body: "" }, start)
+      const running = yield* placeIn(workspace.id)
+      yield* store.claim(running, asked("f", "one"), start)
+      yield* unname(workspace.id, ["US.1", "+12025550123", `x"y\\z(`])
+      for (const [i, { place }] of places.entries()) assert.deepStrictEqual(yield* bodyOf(place), named[i]![1])
+      for (const { answer, place } of [...unnamed, elsewhere, { ...empty, answer: { status: 204, body: "" } }]) {
+        assert.deepStrictEqual(yield* store.claim(place, asked("f", "two"), start), { _tag: "Answered", answer })
+      }
+      assert.deepStrictEqual(yield* store.claim(running, asked("f", "two"), start), { _tag: "Running" })
+    }))
+
+  it.effect("names are removed in steps, however many answers there are", () =>
+    Effect.gen(function*() {
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const { start, workspace } = yield* world()
+      const places = yield* Effect.replicateEffect(placeIn(workspace.id), 401)
+      for (const place of places) {
+        yield* store.claim(place, asked("f", "one"), start)
+        yield* store.settle(place, "one", { status: 200, body: `"+12025550123"` }, start)
+      }
+      yield* unname(workspace.id, ["+12025550123"])
+      for (const place of places) {
+        const verdict = yield* store.claim(place, asked("f", "two"), start)
+        assert.deepStrictEqual(verdict, { _tag: "Answered", answer: { status: 200, body: `""` } })
+      }
+    }))
+
+  it.effect("a binding is deleted once it has expired, answered or not", () =>
+    Effect.gen(function*() {
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const { start, workspace } = yield* world()
+      const places = yield* Effect.replicateEffect(placeIn(workspace.id), 3)
+      for (const place of places) yield* store.claim(place, asked("f", "one"), start)
+      yield* store.settle(places[0]!, "one", answer, start)
+      yield* Forgetting.all(store.forget(start + day - 1))
+      assert.deepStrictEqual(yield* store.claim(places[0]!, asked("f", "two"), start), { _tag: "Answered", answer })
+      assert.isAtLeast(yield* Forgetting.all(store.forget(start + day)), 3)
+      for (const place of places) {
+        assert.deepStrictEqual(yield* store.claim(place, asked("f", "two"), start), { _tag: "Claimed" })
       }
     }))
 
