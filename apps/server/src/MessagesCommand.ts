@@ -31,14 +31,21 @@ import * as MomentFlag from "./MomentFlag.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
-const toJson = MessagesHandlers.shown
+const toJson = (message: Message.Message) => ({
+  ...MessagesHandlers.shown(message),
+  campaignId: message.campaignId
+})
 
 const describe = (message: Message.Message): string => {
-  const { createdAt, error, from, messageId, sendAt, status, to, type } = toJson(message)
+  const { campaignId, createdAt, error, from, messageId, sendAt, status, to, type } = toJson(message)
   return `${messageId}  ${status}  ${type} from ${from} to ${to}, accepted ${createdAt}` +
+    (campaignId === null ? "" : `, of ${campaignId}`) +
     (status === "queued" && sendAt !== null ? `, to be sent ${sendAt}` : "") +
     (error === null ? "" : `: ${error.message}`)
 }
+
+/** How many messages are read together: a campaign that is left out can have millions. */
+const readAtOnce = 1000
 
 const find = Command.make(
   "find",
@@ -59,13 +66,18 @@ const find = Command.make(
     since: MomentFlag.make("since", "Only messages accepted at or after this time, such as 2026-01-31T12:00:00Z")
       .pipe(Flag.optional),
     until: MomentFlag.make("until", "Only messages accepted before this time").pipe(Flag.optional),
+    noCampaign: Flag.Boolean("no-campaign").pipe(
+      Flag.withDescription("Only messages of callers, without those of campaigns"),
+      Flag.withDefault(false),
+      Flag.withoutNegation
+    ),
     limit: Flag.Int("limit").pipe(
       Flag.withDescription(`How many messages at most; defaults to ${Page.defaultLimit}`),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 }))),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: OperatorCommand.mostFound }))),
       Flag.withDefault(Page.defaultLimit)
     )
   },
-  Effect.fnUntraced(function*({ limit, reference, since, status, to, until, workspace }) {
+  Effect.fnUntraced(function*({ limit, noCampaign, reference, since, status, to, until, workspace }) {
     const store = yield* MessageStore.MessageStore
     const contacts = yield* ContactStore.ContactStore
     const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
@@ -86,8 +98,8 @@ const find = Command.make(
     const found: Array<Message.Message> = []
     let after: string | null = null
     do {
-      const page: Page.Page<Message.Message> = yield* store.list(workspaceId, filter, { limit: Page.maxLimit, after })
-      found.push(...page.items)
+      const page: Page.Page<Message.Message> = yield* store.list(workspaceId, filter, { limit: readAtOnce, after })
+      found.push(...noCampaign ? page.items.filter(({ campaignId }) => campaignId === null) : page.items)
       after = page.next
       // one more than is shown tells that there are more
     } while (after !== null && found.length <= limit)
@@ -97,7 +109,7 @@ const find = Command.make(
       { messages: shown.map(toJson), hasMore },
       shown.length === 0 ? "no message was found" : shown.map(describe).join("\n")
     )
-    if (hasMore) yield* OperatorCommand.noted(`more than ${limit}: give --limit, or narrow the search`)
+    if (hasMore) yield* OperatorCommand.notedMore(limit)
   })
 ).pipe(Command.withDescription("Find messages of a workspace, newest first"))
 

@@ -32,6 +32,33 @@ const served = Effect.fnUntraced(function*() {
   }
 })
 
+/** Starts and pauses a campaign with two recipients. Returns its id. */
+const pausedCampaign = Effect.fnUntraced(function*(
+  { session, url }: Pick<Effect.Success<ReturnType<typeof served>>, "session" | "url">
+) {
+  const created = yield* call(`${url}/internal/campaigns`, {
+    headers: session,
+    body: {
+      name: "Later",
+      template: { name: "hello_world", language: "en_US" },
+      startAt: timeIn(3_600_000),
+      share: 0.9
+    }
+  })
+  const place = `${url}/internal/campaigns/${created.body.id}`
+  const act = (verb: string) => call(`${place}/${verb}`, { method: "POST", headers: session })
+  yield* call(`${place}/recipients`, {
+    method: "PUT",
+    headers: { ...session, "content-type": "application/x-ndjson" },
+    body: `{"to":"+12025550001"}\n{"to":"+12025550002"}\n`
+  })
+  yield* act("check")
+  yield* until(call(place, { headers: session }), ({ body }) => body.status === "ready")
+  yield* act("start")
+  assert.strictEqual((yield* act("pause")).body.status, "paused")
+  return created.body.id as string
+})
+
 it.live("an operator finds, shows, cancels and retries messages, and the audit names each change", () =>
   Effect.gen(function*() {
     const { env, queue, session, url } = yield* served()
@@ -82,6 +109,23 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
     ) => [action, by, detail, target])
     assert.deepInclude(entries, ["message.cancel", null, null, id])
     assert.deepInclude(entries, ["message.retry", null, { failed: text.body.message_id }, retried.messageId])
+  }).pipe(Effect.scoped))
+
+it.live("an operator finds queued messages of callers behind those of a paused campaign", () =>
+  Effect.gen(function*() {
+    const { env, queue, session, url } = yield* served()
+    const queued = yield* queue("one", { ...hello(), send_at: timeIn(3_600_000) })
+    const campaign = yield* pausedCampaign({ session, url })
+    const run = wac(env, "messages")
+    const all = resultOf(yield* run("find --status queued --json")).messages as ReadonlyArray<Shown>
+    assert.deepStrictEqual(all.map(({ campaignId }) => campaignId), [campaign, campaign, null])
+    assert.deepStrictEqual(resultOf(yield* run("find --status queued --no-campaign --limit 1 --json")), {
+      messages: [all[2]],
+      hasMore: false
+    })
+    assert.strictEqual(all[2]!["messageId"], queued.body.message_id)
+    const lines = (yield* run("find --status queued")).stdout.split("\n")
+    assert.deepStrictEqual(lines.map((line) => line.includes(`, of ${campaign}`)), [true, true, false])
   }).pipe(Effect.scoped))
 
 it.live("an operator cancels a message that a host enqueued and no process has queued yet", () =>
