@@ -167,8 +167,17 @@ const cancel = Command.make(
 
 const retry = Command.make(
   "retry",
-  { message, workspace: WorkspaceChoice.flag },
-  Effect.fnUntraced(function*({ message, workspace }) {
+  {
+    message,
+    workspace: WorkspaceChoice.flag,
+    force: Flag.Boolean("force").pipe(
+      Flag.withDescription(
+        "Also if the message may have been sent (`delivery_unknown`): the customer may get it twice"
+      ),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function*({ force, message, workspace }) {
     const store = yield* MessageStore.MessageStore
     const random = yield* SecureRandom.SecureRandom
     const vault = yield* Vault.Vault
@@ -178,6 +187,11 @@ const retry = Command.make(
     if (failed.status !== "failed") {
       return yield* new OperatorCommand.CannotDo({
         message: `${id} is ${failed.status}: only a failed message is retried`
+      })
+    }
+    if (Message.isDeliveryUnknown(failed) && !force) {
+      return yield* new OperatorCommand.CannotDo({
+        message: `${id} may have been sent: ${failed.error!.message}; --force sends it again`
       })
     }
     const numbers = yield* PhoneNumberStore.PhoneNumberStore.use(({ list }) => list(workspaceId))
@@ -231,7 +245,8 @@ const retry = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Send a failed message again, as a new message; repeated within 24 hours, it queues no other"
+    "Send a failed message again, as a new message; repeated within 24 hours, it queues no other. A message that may " +
+      "have been sent is refused"
   )
 )
 

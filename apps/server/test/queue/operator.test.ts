@@ -2,6 +2,7 @@
  * The operator's commands for messages, and for the queue after a restore (contract §15).
  */
 import { assert, it } from "@effect/vitest"
+import { Message } from "@wac/core"
 import { Effect } from "effect"
 import { holdQueues, timeIn, until, workspaceOf } from "../checks.ts"
 import { resultOf, wac } from "../commandLine.ts"
@@ -126,6 +127,26 @@ it.live("an operator finds queued messages of callers behind those of a paused c
     assert.strictEqual(all[2]!["messageId"], queued.body.message_id)
     const lines = (yield* run("find --status queued")).stdout.split("\n")
     assert.deepStrictEqual(lines.map((line) => line.includes(`, of ${campaign}`)), [true, true, false])
+  }).pipe(Effect.scoped))
+
+it.live("a message that may have been sent is sent again only if the operator forces it", () =>
+  Effect.gen(function*() {
+    const { env, queue } = yield* served()
+    // the sandbox reports nothing more about this number's messages
+    const { body } = yield* queue("unknown", { ...hello(), to: "+15005550003" })
+    const id = body.message_id
+    const run = wac(env, "messages")
+    yield* until(run(`show ${id} --json`), (ended) => resultOf(ended).status === "sent")
+    yield* sql(
+      env.DATABASE_URL,
+      `update wac.messages set status = 'failed', failed_at = status_at, delivery_unknown = true,
+        error = '${JSON.stringify(Message.deliveryUnknown)}'`
+    )
+    const refused = yield* run(`retry ${id}`)
+    assert.match(`${refused.code}`, /may have been sent: .*; --force sends it again$/)
+    assert.lengthOf(resultOf(yield* run("find --json")).messages, 1)
+    const retried = resultOf(yield* run(`retry ${id} --force --json`))
+    assert.deepInclude(retried, { failed: id, status: "queued" })
   }).pipe(Effect.scoped))
 
 it.live("an operator cancels a message that a host enqueued and no process has queued yet", () =>
