@@ -1,6 +1,6 @@
 /**
  * The command `doctor`: checks everything that the server needs, and prints what is wrong and how to correct it.
- * Changes nothing.
+ * Changes nothing, but for a delete marker in an object store with versions (`S3MediaBytes.checkDeletion`).
  */
 import {
   Inbound,
@@ -277,7 +277,8 @@ export const doctor = Command.make(
 ).pipe(
   Command.withDescription(
     "Look at the configuration, the database, clocks, files, the provider and receivers, and say what is wrong and what to do. " +
-      "Changes nothing; exits with 1 if something is wrong"
+      "Changes nothing, but that in an object store it deletes the name no-object, which no file has; exits with 1 if " +
+      "something is wrong"
   ),
   Command.withShortDescription("Say what is wrong with the service's surroundings, and what to do")
 )

@@ -147,6 +147,8 @@ describe("wac doctor", () => {
         message: "the object store refuses access to the bucket: DeleteObject: AccessDenied (403)"
       })
       assert.include(JSON.stringify(found), "a restored copy deletes no files that its backup names")
+      // a deletion of what does not exist leaves a delete marker in a versioned bucket
+      assert.include((yield* wac({}, "doctor")("--help")).stdout, "deletes the name no-object, which no file has")
     }).pipe(Effect.scoped))
 
   it.live("the doctor reports an invalid configuration, an unreachable database and an embedded one in use", () =>
