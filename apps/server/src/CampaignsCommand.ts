@@ -18,7 +18,8 @@ import { Command } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { retentionFromEnvironment } from "./ServerConfig.ts"
 
-const waiting = Effect.map(
+/** The campaigns that wait because the database was restored. */
+export const waiting = Effect.map(
   CampaignStore.CampaignStore.use((store) => store.paused(null)),
   (paused) => paused.filter(({ pausedFor }) => pausedFor === "restored")
 )
