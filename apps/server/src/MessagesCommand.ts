@@ -1,5 +1,5 @@
 /**
- * The operator's commands `messages find | show | cancel | retry | confirm`: the messages of a workspace, and the queue
+ * The operator's commands `messages find | outbox | show | cancel | retry | confirm`: the messages of a workspace, and the queue
  * of those that are sent later (contract §15). They have the rules and the fields of `/v1/messages`. The running
  * servers send what they queue.
  */
@@ -16,9 +16,12 @@ import {
   MessageStore,
   NameHashes,
   OutboxCancel,
+  OutboxEntry,
+  OutboxStore,
   Page,
   PhoneNumberStore,
   QueueStore,
+  Time,
   Vault,
   WorkspaceStore
 } from "@wac/core"
@@ -112,6 +115,57 @@ const find = Command.make(
     if (hasMore) yield* OperatorCommand.notedMore(limit)
   })
 ).pipe(Command.withDescription("Find messages of a workspace, newest first"))
+
+/** An entry of the outbox, with what can be listed of its message. */
+const entryToJson = (entry: OutboxEntry.OutboxEntry) => {
+  const { clientReference, from, to, type } = OutboxEntry.unreadable(entry.message)
+  return {
+    messageId: entry.messageId,
+    workspaceId: entry.workspaceId,
+    to,
+    from: from ?? null,
+    type,
+    enqueuedAt: Time.iso(entry.enqueuedAt),
+    sendAt: momentOf(entry.sendAt),
+    sendUntil: momentOf(entry.sendUntil),
+    tries: entry.tries,
+    clientReference: clientReference ?? null
+  }
+}
+
+/** A time that a host gave, which PostgreSQL may call infinite. */
+const momentOf = (at: Time.Instant | null): string | null =>
+  at === null ? null : Number.isFinite(at) ? Time.iso(at) : at > 0 ? "infinity" : "-infinity"
+
+const describeEntry = (entry: OutboxEntry.OutboxEntry): string => {
+  const { enqueuedAt, messageId, sendAt, to, tries, type } = entryToJson(entry)
+  return `${messageId}  ${type} to ${to}, enqueued ${enqueuedAt}` +
+    (sendAt === null ? "" : `, to be sent ${sendAt}`) +
+    (tries === 0 ? "" : `, tried in vain ${tries === 1 ? "once" : `${tries} times`}`)
+}
+
+const outbox = Command.make(
+  "outbox",
+  {
+    workspace: WorkspaceChoice.flag,
+    limit: Flag.Int("limit").pipe(
+      Flag.withDescription(`How many messages at most; defaults to ${Page.defaultLimit}`),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: OperatorCommand.mostFound }))),
+      Flag.withDefault(Page.defaultLimit)
+    )
+  },
+  Effect.fnUntraced(function*({ limit, workspace }) {
+    const { id } = yield* WorkspaceChoice.chosen(workspace)
+    const { items, next } = yield* OutboxStore.OutboxStore.use((store) => store.list(id, { limit, after: null }))
+    yield* OperatorCommand.printed(
+      { messages: items.map(entryToJson), hasMore: next !== null },
+      items.length === 0 ? "the outbox is empty" : items.map(describeEntry).join("\n")
+    )
+    if (next !== null) yield* OperatorCommand.notedMore(limit)
+  })
+).pipe(
+  Command.withDescription("List the messages that hosts enqueued and that are not queued yet, in the order of arrival")
+)
 
 const message = Argument.String("message").pipe(Argument.withDescription("The message's id (msg_…)"))
 
@@ -250,29 +304,59 @@ const retry = Command.make(
   )
 )
 
+/** How many messages of a workspace hosts enqueued until then and are not queued yet. */
+const enqueuedUntil = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, until: Time.Instant) {
+  const store = yield* OutboxStore.OutboxStore
+  let count = 0
+  let after: string | null = null
+  do {
+    const page: Page.Page<OutboxEntry.OutboxEntry> = yield* store.list(workspaceId, { limit: readAtOnce, after })
+    count += page.items.filter(({ enqueuedAt }) => enqueuedAt <= until).length
+    after = page.next
+  } while (after !== null)
+  return count
+})
+
 const confirm = Command.make(
   "confirm",
-  {},
-  Effect.fnUntraced(function*() {
+  {
+    force: Flag.Boolean("force").pipe(
+      Flag.withDescription("Also while messages from before the restore are in the outbox: they are sent once queued"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function*({ force }) {
     const store = yield* QueueStore.QueueStore
     const now = yield* Clock.currentTimeMillis
-    const waiting: Array<{ readonly workspaceId: Id.WorkspaceId; readonly queued: number }> = []
+    const queues: Array<{ readonly workspaceId: Id.WorkspaceId; readonly queued: number; readonly enqueued: number }> =
+      []
     for (const { id: workspaceId } of yield* WorkspaceStore.WorkspaceStore.use(({ list }) => list)) {
       const { heldSince, queued } = yield* store.backlog(workspaceId, now)
-      if (queued > 0 && heldSince !== null) waiting.push({ workspaceId, queued })
+      if (heldSince === null) continue
+      const enqueued = yield* enqueuedUntil(workspaceId, heldSince)
+      if (queued + enqueued > 0) queues.push({ workspaceId, queued, enqueued })
+    }
+    const lines = queues.map(({ enqueued, queued, workspaceId }) =>
+      `${workspaceId}: ${queued} queued${enqueued === 0 ? "" : `, ${enqueued} in the outbox`}`
+    )
+    const enqueued = queues.reduce((sum, queue) => sum + queue.enqueued, 0)
+    if (enqueued > 0 && !force) {
+      yield* OperatorCommand.printed({ released: false, queues }, ["the queue stays held", ...lines].join("\n"))
+      return yield* new OperatorCommand.CannotDo({
+        message: `${enqueued} ${enqueued === 1 ? "message" : "messages"} in the outbox from before the restore ` +
+          "would be sent once queued: look at them (`wac messages outbox`), cancel what must not go out " +
+          "(`wac messages cancel`), then confirm with --force"
+      })
     }
     const isReleased = yield* store.release(null)
     if (isReleased) {
-      for (const { workspaceId } of waiting) {
+      for (const { workspaceId } of queues) {
         yield* OperatorCommand.audited(workspaceId, { action: "queue.release", target: workspaceId })
       }
     }
     yield* OperatorCommand.printed(
-      { released: isReleased, queues: waiting },
-      isReleased
-        ? ["the queue is released", ...waiting.map(({ queued, workspaceId }) => `${workspaceId}: ${queued} queued`)]
-          .join("\n")
-        : "the queue is not held"
+      { released: isReleased, queues },
+      isReleased ? ["the queue is released", ...lines].join("\n") : "the queue is not held"
     )
   })
 ).pipe(
@@ -285,6 +369,7 @@ export const messages = Command.make("messages").pipe(
   ),
   Command.withSubcommands([
     Command.provide(find, OperatorCommand.unopened),
+    Command.provide(outbox, OperatorCommand.unopened),
     Command.provide(show, OperatorCommand.unopened),
     Command.provide(cancel, OperatorCommand.unopened),
     Command.provide(retry, OperatorCommand.opened),

@@ -118,13 +118,15 @@ it.live("an operator finds queued messages of callers behind those of a paused c
     const queued = yield* queue("one", { ...hello(), send_at: timeIn(3_600_000) })
     const campaign = yield* pausedCampaign({ session, url })
     const run = wac(env, "messages")
-    const all = resultOf(yield* run("find --status queued --json")).messages as ReadonlyArray<Shown>
+    const all = resultOf(yield* run("find --status queued --json")).messages as ReadonlyArray<
+      { readonly campaignId: string | null; readonly messageId: string }
+    >
     assert.deepStrictEqual(all.map(({ campaignId }) => campaignId), [campaign, campaign, null])
     assert.deepStrictEqual(resultOf(yield* run("find --status queued --no-campaign --limit 1 --json")), {
       messages: [all[2]],
       hasMore: false
     })
-    assert.strictEqual(all[2]!["messageId"], queued.body.message_id)
+    assert.strictEqual(all[2]!.messageId, queued.body.message_id)
     const lines = (yield* run("find --status queued")).stdout.split("\n")
     assert.deepStrictEqual(lines.map((line) => line.includes(`, of ${campaign}`)), [true, true, false])
   }).pipe(Effect.scoped))
@@ -149,21 +151,72 @@ it.live("a message that may have been sent is sent again only if the operator fo
     assert.deepInclude(retried, { failed: id, status: "queued" })
   }).pipe(Effect.scoped))
 
+/** A database that no server runs on, with a workspace. */
+const unserved = Effect.gen(function*() {
+  const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+  const workspace = yield* Effect.scoped(Effect.gen(function*() {
+    const { url } = yield* start({ environment: env })
+    return yield* workspaceOf({ session: yield* signIn(url), url })
+  }))
+  const enqueue = (key: string) =>
+    Effect.map(
+      sql<{ readonly id: string }>(
+        env.DATABASE_URL,
+        `select wac.enqueue('${workspace}', '${key}', $json$${JSON.stringify(hello())}$json$::jsonb) as id`
+      ),
+      ([entry]) => entry!.id
+    )
+  return { env, workspace, enqueue, run: wac(env, "messages") }
+})
+
 it.live("an operator cancels a message that a host enqueued and no process has queued yet", () =>
   Effect.gen(function*() {
-    const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
-    const workspace = yield* Effect.scoped(Effect.gen(function*() {
-      const { url } = yield* start({ environment: env })
-      return yield* workspaceOf({ session: yield* signIn(url), url })
-    }))
-    const [entry] = yield* sql<{ readonly id: string }>(
+    const { enqueue, run } = yield* unserved
+    const id = yield* enqueue("one")
+    const cancelled = resultOf(yield* run(`cancel ${id} --json`))
+    assert.deepInclude(cancelled, { messageId: id, status: "cancelled", type: "template", to: hello().to })
+    assert.deepInclude(resultOf(yield* run(`cancel ${id} --json`)), { status: "cancelled" })
+  }).pipe(Effect.scoped))
+
+it.live("after a restore a release is refused until the operator has looked at the outbox, where some may wait", () =>
+  Effect.gen(function*() {
+    const { enqueue, env, run, workspace } = yield* unserved
+    const hold = sql(
       env.DATABASE_URL,
-      `select wac.enqueue('${workspace}', 'one', $json$${JSON.stringify(hello())}$json$::jsonb) as id`
+      "update wac.heartbeats set held_since = ceil(extract(epoch from clock_timestamp()) * 1000)"
     )
-    const run = wac(env, "messages")
-    const cancelled = resultOf(yield* run(`cancel ${entry!.id} --json`))
-    assert.deepInclude(cancelled, { messageId: entry!.id, status: "cancelled", type: "template", to: hello().to })
-    assert.deepInclude(resultOf(yield* run(`cancel ${entry!.id} --json`)), { status: "cancelled" })
+    const id = yield* enqueue("one")
+    yield* hold
+    const { hasMore, messages } = resultOf(yield* run("outbox --json"))
+    assert.isFalse(hasMore)
+    assert.deepInclude(messages[0], {
+      messageId: id,
+      workspaceId: workspace,
+      type: "template",
+      to: hello().to,
+      tries: 0
+    })
+    assert.match((yield* run("outbox")).stdout, new RegExp(`^${id} {2}template to `))
+
+    const refused = yield* run("confirm --json")
+    assert.match(`${refused.code}`, /^1 message in the outbox .* confirm with --force$/)
+    assert.deepStrictEqual(JSON.parse(refused.stdout), {
+      released: false,
+      queues: [{ workspaceId: workspace, queued: 0, enqueued: 1 }]
+    })
+    resultOf(yield* run(`cancel ${id} --json`))
+    assert.strictEqual((yield* run("outbox")).stdout, "the outbox is empty")
+    // what was enqueued since is not from before the restore
+    yield* sql(env.DATABASE_URL, "select pg_sleep(0.01)")
+    yield* enqueue("two")
+    assert.deepStrictEqual(resultOf(yield* run("confirm --json")), { released: true, queues: [] })
+
+    yield* enqueue("three")
+    yield* hold
+    const found = yield* run("outbox --limit 1")
+    assert.strictEqual(found.stderr, "more than 1: give --limit, or narrow the search")
+    assert.match(`${(yield* run("confirm")).code}`, /^2 messages in the outbox/)
+    assert.isTrue(resultOf(yield* run("confirm --force --json")).released)
   }).pipe(Effect.scoped))
 
 it.live("after a restore queued messages wait until an operator confirms, and requests are sent meanwhile", () =>
