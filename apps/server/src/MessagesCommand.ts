@@ -161,7 +161,13 @@ const outbox = Command.make(
       { messages: items.map(entryToJson), hasMore: next !== null },
       items.length === 0 ? "the outbox is empty" : items.map(describeEntry).join("\n")
     )
-    if (next !== null) yield* OperatorCommand.notedMore(limit)
+    if (next !== null) {
+      yield* OperatorCommand.noted(
+        `more than ${limit}${
+          limit < OperatorCommand.mostFound ? ": give --limit" : "; those that arrived first are shown"
+        }`
+      )
+    }
   })
 ).pipe(
   Command.withDescription("List the messages that hosts enqueued and that are not queued yet, in the order of arrival")
