@@ -6,7 +6,7 @@ import * as Extent from "@wac/testbed/Extent"
 import * as FreePort from "@wac/testbed/FreePort"
 import { execFile, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -113,11 +113,11 @@ describe("npm pack", () => {
 
 describe("an upgrade of a clone", () => {
   it(
-    "the guide's commands put the new version into a folder of its own and leave the running one as it is",
+    "the guide's commands put each version into a folder of its own, leave the running one as it is, and remove an older one",
     Clone.needed,
     async () => {
-      const [, commands] = /^```sh in="a clone"\n(.*?)^```$/ms
-        .exec(readFileSync(join(root, "docs/guides/upgrade.md"), "utf8"))!
+      const guide = readFileSync(join(root, "docs/guides/upgrade.md"), "utf8")
+      const [commands, removal] = [...guide.matchAll(/^```sh in="a clone"\n(.*?)^```$/gms)].map(([, code]) => code!)
       const folder = mkdtempSync(join(tmpdir(), "wac-upgraded-clone-"))
       onTestFinished(() => rmSync(folder, { recursive: true }))
       const [theirs, ours] = [join(folder, "theirs"), join(folder, "wac")]
@@ -141,6 +141,12 @@ describe("an upgrade of a clone", () => {
       assert.notStrictEqual(next, ours)
       assert.strictEqual(readFileSync(join(ours, "version"), "utf8"), "1\n")
       assert.strictEqual(readFileSync(join(next, "version"), "utf8"), "2\n")
+
+      await publish("3")
+      const last = (await bash(`${commands}\npwd`, ours)).trim().split("\n").at(-1)!
+      await bash(removal!.replace(/^OLD=.*$/m, `OLD=${/[0-9a-f]+$/.exec(next)![0]}`), ours)
+      assert.isFalse(existsSync(next))
+      assert.strictEqual(await bash("git status --porcelain && cat version", last), "3\n")
     }
   )
 })

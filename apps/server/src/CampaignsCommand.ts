@@ -3,12 +3,23 @@
  * restored, and lets them continue (contract §11). The commands work on `DATABASE_URL` directly, while servers run on
  * it.
  */
-import { type Campaign, CampaignStore } from "@wac/core"
-import { Clock, Effect, Option, Result } from "effect"
+import {
+  type Campaign,
+  Campaigns,
+  CampaignStore,
+  Capabilities,
+  MediaInspector,
+  MediaLibrary,
+  Provider,
+  Retention
+} from "@wac/core"
+import { Effect, Layer, Result } from "effect"
 import { Command } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
+import { retentionFromEnvironment } from "./ServerConfig.ts"
 
-const waiting = Effect.map(
+/** The campaigns that wait because the database was restored. */
+export const waiting = Effect.map(
   CampaignStore.CampaignStore.use((store) => store.paused(null)),
   (paused) => paused.filter(({ pausedFor }) => pausedFor === "restored")
 )
@@ -31,26 +42,59 @@ const list = Command.make(
   Command.withDescription("List the campaigns that wait because the database was restored from a backup")
 )
 
+/** A provider with which nothing is sent, and no file downloaded or uploaded: this process has none. */
+const noProvider = Layer.succeed(
+  Provider.Provider,
+  Provider.Provider.of({
+    name: "",
+    capabilities: Capabilities.all,
+    send: () => Effect.die("there is no provider"),
+    firstNumber: Effect.die("there is no provider"),
+    templates: () => Effect.die("there is no provider")
+  })
+)
+
+const noUploads = Layer.succeed(
+  MediaInspector.MediaInspector,
+  MediaInspector.MediaInspector.of({
+    begin: () => ({ take: () => {}, digest: () => "" }),
+    typeOf: () => Effect.undefined
+  })
+)
+
+/** What people do with campaigns; their files are found, and kept until they are sent. */
+const service = Campaigns.Campaigns.layer.pipe(
+  Layer.provide(MediaLibrary.MediaLibrary.layer),
+  Layer.provide(Layer.mergeAll(
+    noProvider,
+    noUploads,
+    Layer.effect(
+      Retention.CurrentRetention,
+      Effect.flatMap(OperatorCommand.Variables, retentionFromEnvironment)
+    )
+  )),
+  Layer.provideMerge(OperatorCommand.unopened)
+)
+
 const confirm = Command.make(
   "confirm",
   {},
   Effect.fnUntraced(function*() {
     const resumed: Array<Campaign.Campaign> = []
     const refused: Array<{ readonly campaign: Campaign.Campaign; readonly message: string }> = []
+    const { change } = yield* Campaigns.Campaigns
     for (const campaign of yield* waiting) {
       const { id, workspaceId } = campaign
-      const now = yield* Clock.currentTimeMillis
-      const changed = yield* CampaignStore.CampaignStore.use((store) =>
-        store.change({ workspaceId, id, now, change: { _tag: "Resume" } })
-      )
-      // the campaign may have been deleted in the meantime
-      if (Option.isNone(changed)) continue
-      if (Result.isFailure(changed.value)) {
-        refused.push({ campaign, message: changed.value.failure.message })
-        continue
+      const changed = yield* Effect.result(change(workspaceId, id, { _tag: "Resume" }))
+      if (Result.isSuccess(changed)) {
+        resumed.push(changed.success)
+        yield* OperatorCommand.audited(workspaceId, { action: "campaign.resume", target: id })
+      } else if (changed.failure._tag === "StoreError") {
+        return yield* changed.failure
+      } else if (changed.failure._tag !== "NotFound") {
+        // one that is not found was deleted in the meantime
+        refused.push({ campaign, message: changed.failure.message })
       }
-      resumed.push(changed.value.success)
-      yield* OperatorCommand.audited(workspaceId, { action: "campaign.resume", target: id })
     }
     yield* printed(
       {
@@ -76,6 +120,6 @@ export const campaigns = Command.make("campaigns").pipe(
   Command.withDescription("The campaigns that wait for the operator, in the storage of DATABASE_URL"),
   Command.withSubcommands([
     Command.provide(list, OperatorCommand.unopened),
-    Command.provide(confirm, OperatorCommand.unopened)
+    Command.provide(confirm, service)
   ])
 )

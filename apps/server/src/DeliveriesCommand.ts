@@ -63,7 +63,7 @@ const find = Command.make(
     until: MomentFlag.make("until", "Only deliveries recorded before this time").pipe(Flag.optional),
     limit: Flag.Int("limit").pipe(
       Flag.withDescription(`How many deliveries at most; defaults to ${Page.defaultLimit}`),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 }))),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: OperatorCommand.mostFound }))),
       Flag.withDefault(Page.defaultLimit)
     )
   },
@@ -110,7 +110,7 @@ const find = Command.make(
       { deliveries: shown.map(toJson), hasMore },
       shown.length === 0 ? "no delivery was found" : shown.map(describe).join("\n")
     )
-    if (hasMore) yield* OperatorCommand.noted(`more than ${limit}: give --limit, or narrow the search`)
+    if (hasMore) yield* OperatorCommand.notedMore(limit)
   })
 ).pipe(Command.withDescription("Find deliveries of a workspace, newest first"))
 

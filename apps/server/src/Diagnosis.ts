@@ -6,7 +6,16 @@ import type { Inspection } from "@wac/postgres"
 
 /** The result of one check. */
 export interface Finding {
-  readonly check: "configuration" | "database" | "clock" | "secrets" | "provider" | "numbers" | "receivers" | "files"
+  readonly check:
+    | "configuration"
+    | "database"
+    | "clock"
+    | "secrets"
+    | "provider"
+    | "numbers"
+    | "queue"
+    | "receivers"
+    | "files"
   /** `wrong` breaks the service; `doubtful` may be intentional. */
   readonly state: "fine" | "doubtful" | "wrong"
   readonly message: string
@@ -187,6 +196,36 @@ export const ofClock = (whose: string, ahead: number): Finding => {
     : Math.abs(ahead) < driftHarmful
     ? doubtful("clock", by, advice)
     : wrong("clock", `${by}: receivers and the provider refuse signatures and tokens of a wrong time`, advice)
+}
+
+/**
+ * The finding about what waits for a person since the database was restored, or since it is on another server: the
+ * queues of workspaces, and campaigns.
+ */
+export const ofHold = (
+  { campaigns, queues }: {
+    readonly queues: ReadonlyArray<{ readonly workspace: string; readonly since: number }>
+    readonly campaigns: number
+  }
+): Finding => {
+  const [first] = queues
+  const held = [
+    ...first === undefined
+      ? []
+      : [
+        `queued messages of ${queues.length === 1 ? first.workspace : `${queues.length} workspaces`} since ` +
+        Time.iso(first.since)
+      ],
+    ...campaigns === 0 ? [] : [campaigns === 1 ? "one campaign" : `${campaigns} campaigns`]
+  ]
+  return held.length === 0
+    ? fine("queue", "nothing waits for a person because the database was restored")
+    : doubtful(
+      "queue",
+      `what waits for a person, because the database was restored or moved to another server: ${held.join("; ")}`,
+      "look at what waits, then release it with `wac campaigns confirm` and `wac messages confirm` " +
+        "(docs/guides/backups.md, After restoring)"
+    )
 }
 
 /** The finding about a workspace's webhook: whether it is paused, and the `failure` to reach its receiver. */

@@ -1,12 +1,13 @@
 /**
  * The command `doctor`: checks everything that the server needs, and prints what is wrong and how to correct it.
- * Changes nothing.
+ * Changes nothing, but for a delete marker in an object store with versions (`S3MediaBytes.checkDeletion`).
  */
 import {
   Inbound,
   PhoneNumbers,
   PhoneNumberStore,
   Provider,
+  QueueStore,
   SealedSecretStore,
   SenderBlock,
   SenderCredentials,
@@ -23,6 +24,7 @@ import { S3MediaBytes } from "@wac/s3"
 import { type WhatsAppConfig, WhatsAppProvider } from "@wac/whatsapp"
 import { Clock, Duration, Effect, Layer, Option, Result } from "effect"
 import { Command } from "effect/cli"
+import * as CampaignsCommand from "./CampaignsCommand.ts"
 import * as Diagnosis from "./Diagnosis.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import * as RateCardFile from "./RateCardFile.ts"
@@ -209,13 +211,27 @@ const receivers = Effect.fnUntraced(function*(
   return found.flat()
 })
 
+/** The finding about what waits since the database was restored. */
+const held = Effect.fnUntraced(function*(workspaces: ReadonlyArray<Workspace.Workspace>) {
+  const store = yield* QueueStore.QueueStore
+  const queues = yield* Effect.forEach(
+    workspaces,
+    ({ id }) => Effect.map(store.heldSince(id), (since) => since === null ? [] : [{ workspace: id, since }])
+  )
+  return Diagnosis.ofHold({ queues: queues.flat(), campaigns: (yield* CampaignsCommand.waiting).length })
+})
+
 /** The findings about the content of the storage, whose schema must already be this version's. */
 const stored = Effect.fnUntraced(function*(config: ServerConfig) {
   const read = Effect.gen(function*() {
     const workspaces = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
     return {
       isUsed: workspaces.length > 0,
-      findings: [...yield* numbers(config, workspaces), ...yield* receivers(config, workspaces)]
+      findings: [
+        ...yield* numbers(config, workspaces),
+        yield* held(workspaces),
+        ...yield* receivers(config, workspaces)
+      ]
     }
   })
   const storage = OperatorCommand.asFound(config.storage)
@@ -276,8 +292,9 @@ export const doctor = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Look at the configuration, the database, clocks, files, the provider and receivers, and say what is wrong and what to do. " +
-      "Changes nothing; exits with 1 if something is wrong"
+    "Look at the configuration, the database, clocks, files, the provider, the queue and receivers, and say what is wrong and what to do. " +
+      "Changes nothing, but that in an object store it deletes the name no-object, which no file has; exits with 1 if " +
+      "something is wrong"
   ),
   Command.withShortDescription("Say what is wrong with the service's surroundings, and what to do")
 )

@@ -1,5 +1,5 @@
 /**
- * The operator's commands `messages find | show | cancel | retry | confirm`: the messages of a workspace, and the queue
+ * The operator's commands `messages find | outbox | show | cancel | retry | confirm`: the messages of a workspace, and the queue
  * of those that are sent later (contract §15). They have the rules and the fields of `/v1/messages`. The running
  * servers send what they queue.
  */
@@ -16,9 +16,12 @@ import {
   MessageStore,
   NameHashes,
   OutboxCancel,
+  OutboxEntry,
+  OutboxStore,
   Page,
   PhoneNumberStore,
   QueueStore,
+  Time,
   Vault,
   WorkspaceStore
 } from "@wac/core"
@@ -31,14 +34,21 @@ import * as MomentFlag from "./MomentFlag.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import * as WorkspaceChoice from "./WorkspaceChoice.ts"
 
-const toJson = MessagesHandlers.shown
+const toJson = (message: Message.Message) => ({
+  ...MessagesHandlers.shown(message),
+  campaignId: message.campaignId
+})
 
 const describe = (message: Message.Message): string => {
-  const { createdAt, error, from, messageId, sendAt, status, to, type } = toJson(message)
+  const { campaignId, createdAt, error, from, messageId, sendAt, status, to, type } = toJson(message)
   return `${messageId}  ${status}  ${type} from ${from} to ${to}, accepted ${createdAt}` +
+    (campaignId === null ? "" : `, of ${campaignId}`) +
     (status === "queued" && sendAt !== null ? `, to be sent ${sendAt}` : "") +
     (error === null ? "" : `: ${error.message}`)
 }
+
+/** How many messages are read together: a campaign that is left out can have millions. */
+const readAtOnce = 1000
 
 const find = Command.make(
   "find",
@@ -59,13 +69,18 @@ const find = Command.make(
     since: MomentFlag.make("since", "Only messages accepted at or after this time, such as 2026-01-31T12:00:00Z")
       .pipe(Flag.optional),
     until: MomentFlag.make("until", "Only messages accepted before this time").pipe(Flag.optional),
+    noCampaign: Flag.Boolean("no-campaign").pipe(
+      Flag.withDescription("Only messages of callers, without those of campaigns"),
+      Flag.withDefault(false),
+      Flag.withoutNegation
+    ),
     limit: Flag.Int("limit").pipe(
       Flag.withDescription(`How many messages at most; defaults to ${Page.defaultLimit}`),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 }))),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: OperatorCommand.mostFound }))),
       Flag.withDefault(Page.defaultLimit)
     )
   },
-  Effect.fnUntraced(function*({ limit, reference, since, status, to, until, workspace }) {
+  Effect.fnUntraced(function*({ limit, noCampaign, reference, since, status, to, until, workspace }) {
     const store = yield* MessageStore.MessageStore
     const contacts = yield* ContactStore.ContactStore
     const { id: workspaceId } = yield* WorkspaceChoice.chosen(workspace)
@@ -86,8 +101,8 @@ const find = Command.make(
     const found: Array<Message.Message> = []
     let after: string | null = null
     do {
-      const page: Page.Page<Message.Message> = yield* store.list(workspaceId, filter, { limit: Page.maxLimit, after })
-      found.push(...page.items)
+      const page: Page.Page<Message.Message> = yield* store.list(workspaceId, filter, { limit: readAtOnce, after })
+      found.push(...noCampaign ? page.items.filter(({ campaignId }) => campaignId === null) : page.items)
       after = page.next
       // one more than is shown tells that there are more
     } while (after !== null && found.length <= limit)
@@ -97,9 +112,66 @@ const find = Command.make(
       { messages: shown.map(toJson), hasMore },
       shown.length === 0 ? "no message was found" : shown.map(describe).join("\n")
     )
-    if (hasMore) yield* OperatorCommand.noted(`more than ${limit}: give --limit, or narrow the search`)
+    if (hasMore) yield* OperatorCommand.notedMore(limit)
   })
 ).pipe(Command.withDescription("Find messages of a workspace, newest first"))
+
+/** An entry of the outbox, with what can be listed of its message. */
+const entryToJson = (entry: OutboxEntry.OutboxEntry) => {
+  const { clientReference, from, to, type } = OutboxEntry.unreadable(entry.message)
+  return {
+    messageId: entry.messageId,
+    workspaceId: entry.workspaceId,
+    to,
+    from: from ?? null,
+    type,
+    enqueuedAt: Time.iso(entry.enqueuedAt),
+    sendAt: momentOf(entry.sendAt),
+    sendUntil: momentOf(entry.sendUntil),
+    tries: entry.tries,
+    clientReference: clientReference ?? null
+  }
+}
+
+/** A time that a host gave, which PostgreSQL may call infinite. */
+const momentOf = (at: Time.Instant | null): string | null =>
+  at === null ? null : Number.isFinite(at) ? Time.iso(at) : at > 0 ? "infinity" : "-infinity"
+
+const describeEntry = (entry: OutboxEntry.OutboxEntry): string => {
+  const { enqueuedAt, messageId, sendAt, to, tries, type } = entryToJson(entry)
+  return `${messageId}  ${type} to ${to}, enqueued ${enqueuedAt}` +
+    (sendAt === null ? "" : `, to be sent ${sendAt}`) +
+    (tries === 0 ? "" : `, tried in vain ${tries === 1 ? "once" : `${tries} times`}`)
+}
+
+const outbox = Command.make(
+  "outbox",
+  {
+    workspace: WorkspaceChoice.flag,
+    limit: Flag.Int("limit").pipe(
+      Flag.withDescription(`How many messages at most; defaults to ${Page.defaultLimit}`),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: OperatorCommand.mostFound }))),
+      Flag.withDefault(Page.defaultLimit)
+    )
+  },
+  Effect.fnUntraced(function*({ limit, workspace }) {
+    const { id } = yield* WorkspaceChoice.chosen(workspace)
+    const { items, next } = yield* OutboxStore.OutboxStore.use((store) => store.list(id, { limit, after: null }))
+    yield* OperatorCommand.printed(
+      { messages: items.map(entryToJson), hasMore: next !== null },
+      items.length === 0 ? "the outbox is empty" : items.map(describeEntry).join("\n")
+    )
+    if (next !== null) {
+      yield* OperatorCommand.noted(
+        `more than ${limit}${
+          limit < OperatorCommand.mostFound ? ": give --limit" : "; those that arrived first are shown"
+        }`
+      )
+    }
+  })
+).pipe(
+  Command.withDescription("List the messages that hosts enqueued and that are not queued yet, in the order of arrival")
+)
 
 const message = Argument.String("message").pipe(Argument.withDescription("The message's id (msg_…)"))
 
@@ -155,8 +227,17 @@ const cancel = Command.make(
 
 const retry = Command.make(
   "retry",
-  { message, workspace: WorkspaceChoice.flag },
-  Effect.fnUntraced(function*({ message, workspace }) {
+  {
+    message,
+    workspace: WorkspaceChoice.flag,
+    force: Flag.Boolean("force").pipe(
+      Flag.withDescription(
+        "Also if the message may have been sent (`delivery_unknown`): the customer may get it twice"
+      ),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function*({ force, message, workspace }) {
     const store = yield* MessageStore.MessageStore
     const random = yield* SecureRandom.SecureRandom
     const vault = yield* Vault.Vault
@@ -166,6 +247,11 @@ const retry = Command.make(
     if (failed.status !== "failed") {
       return yield* new OperatorCommand.CannotDo({
         message: `${id} is ${failed.status}: only a failed message is retried`
+      })
+    }
+    if (Message.isDeliveryUnknown(failed) && !force) {
+      return yield* new OperatorCommand.CannotDo({
+        message: `${id} may have been sent: ${failed.error!.message}; --force sends it again`
       })
     }
     const numbers = yield* PhoneNumberStore.PhoneNumberStore.use(({ list }) => list(workspaceId))
@@ -219,33 +305,64 @@ const retry = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Send a failed message again, as a new message; repeated within 24 hours, it queues no other"
+    "Send a failed message again, as a new message; repeated within 24 hours, it queues no other. A message that may " +
+      "have been sent is refused"
   )
 )
 
+/** How many messages of a workspace hosts enqueued until then and are not queued yet. */
+const enqueuedUntil = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, until: Time.Instant) {
+  const store = yield* OutboxStore.OutboxStore
+  let count = 0
+  let after: string | null = null
+  do {
+    const page: Page.Page<OutboxEntry.OutboxEntry> = yield* store.list(workspaceId, { limit: readAtOnce, after })
+    count += page.items.filter(({ enqueuedAt }) => enqueuedAt <= until).length
+    after = page.next
+  } while (after !== null)
+  return count
+})
+
 const confirm = Command.make(
   "confirm",
-  {},
-  Effect.fnUntraced(function*() {
+  {
+    force: Flag.Boolean("force").pipe(
+      Flag.withDescription("Also while messages from before the restore are in the outbox: they are sent once queued"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fnUntraced(function*({ force }) {
     const store = yield* QueueStore.QueueStore
     const now = yield* Clock.currentTimeMillis
-    const waiting: Array<{ readonly workspaceId: Id.WorkspaceId; readonly queued: number }> = []
+    const queues: Array<{ readonly workspaceId: Id.WorkspaceId; readonly queued: number; readonly enqueued: number }> =
+      []
     for (const { id: workspaceId } of yield* WorkspaceStore.WorkspaceStore.use(({ list }) => list)) {
       const { heldSince, queued } = yield* store.backlog(workspaceId, now)
-      if (queued > 0 && heldSince !== null) waiting.push({ workspaceId, queued })
+      if (heldSince === null) continue
+      const enqueued = yield* enqueuedUntil(workspaceId, heldSince)
+      if (queued + enqueued > 0) queues.push({ workspaceId, queued, enqueued })
+    }
+    const lines = queues.map(({ enqueued, queued, workspaceId }) =>
+      `${workspaceId}: ${queued} queued${enqueued === 0 ? "" : `, ${enqueued} in the outbox`}`
+    )
+    const enqueued = queues.reduce((sum, queue) => sum + queue.enqueued, 0)
+    if (enqueued > 0 && !force) {
+      yield* OperatorCommand.printed({ released: false, queues }, ["the queue stays held", ...lines].join("\n"))
+      return yield* new OperatorCommand.CannotDo({
+        message: `${enqueued} ${enqueued === 1 ? "message" : "messages"} in the outbox from before the restore ` +
+          "would be sent once queued: look at them (`wac messages outbox`), cancel what must not go out " +
+          "(`wac messages cancel`), then confirm with --force"
+      })
     }
     const isReleased = yield* store.release(null)
     if (isReleased) {
-      for (const { workspaceId } of waiting) {
+      for (const { workspaceId } of queues) {
         yield* OperatorCommand.audited(workspaceId, { action: "queue.release", target: workspaceId })
       }
     }
     yield* OperatorCommand.printed(
-      { released: isReleased, queues: waiting },
-      isReleased
-        ? ["the queue is released", ...waiting.map(({ queued, workspaceId }) => `${workspaceId}: ${queued} queued`)]
-          .join("\n")
-        : "the queue is not held"
+      { released: isReleased, queues },
+      isReleased ? ["the queue is released", ...lines].join("\n") : "the queue is not held"
     )
   })
 ).pipe(
@@ -258,6 +375,7 @@ export const messages = Command.make("messages").pipe(
   ),
   Command.withSubcommands([
     Command.provide(find, OperatorCommand.unopened),
+    Command.provide(outbox, OperatorCommand.unopened),
     Command.provide(show, OperatorCommand.unopened),
     Command.provide(cancel, OperatorCommand.unopened),
     Command.provide(retry, OperatorCommand.opened),

@@ -41,6 +41,13 @@ export const noted = Effect.fnUntraced(function*(text: string) {
   if (!(yield* Json)) yield* Console.error(text)
 })
 
+/** The maximum number of records that a search prints. */
+export const mostFound = 10_000
+
+/** Notes that a search found more records than it prints, and what shows them. */
+export const notedMore = (limit: number) =>
+  noted(`more than ${limit}: ${limit < mostFound ? "give --limit, or " : ""}narrow the search`)
+
 const durable = (storage: Composition.BuiltInStorage): Effect.Effect<void, BadVariable> =>
   storage._tag !== "Memory" ? Effect.void : Effect.fail(
     new BadVariable({

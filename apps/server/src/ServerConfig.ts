@@ -134,6 +134,11 @@ export const storageFromEnvironment = (
   environment: Environment
 ): Effect.Effect<ServerConfig["storage"], BadVariable> => given(environment)(storage)
 
+/** Reads how long records are kept, for an operator's command that records a use of files: `RETENTION`. */
+export const retentionFromEnvironment = (
+  environment: Environment
+): Effect.Effect<ServerConfig["retention"], BadVariable> => given(environment)(retention)
+
 /** Reads which receivers are allowed, for an operator's command that posts to one. */
 export const receiverRulesFromEnvironment = (
   environment: Environment

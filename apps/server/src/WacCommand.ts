@@ -2,8 +2,8 @@
  * The command line `wac`: the server, and the operator's commands beside it.
  */
 import { Version } from "@wac/http"
-import { Effect, Logger, Predicate } from "effect"
-import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { Console, Effect, Logger, Predicate } from "effect"
+import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { campaigns } from "./CampaignsCommand.ts"
 import { wrongMasterKey } from "./config/Storage.ts"
 import { contacts, eraseCustomer, exportCustomer } from "./CustomersCommand.ts"
@@ -49,6 +49,19 @@ const wac = Command.make("wac").pipe(
 /** The flags that the library adds: not for the log's level, which `LOG_LEVEL` sets, nor for interactive questions. */
 const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
 
+/** Presents a wrong command line to programs: as an error of a command, with no help where the result would be. */
+const presenterForPrograms: CliOutput.Presenter = {
+  present: (event) => {
+    if (event._tag === "Version" || event._tag === "Help" && event.reason === "Requested") {
+      return CliOutput.defaultPresenter.present(event)
+    }
+    const message = event._tag === "Help"
+      ? `${event.commandPath.join(" ")} needs a subcommand: --help lists them`
+      : event.errors.map((error) => error.message.replaceAll(/\s*\n\s*/g, " ").trim()).join("; ")
+    return Console.error(JSON.stringify({ error: { message } }))
+  }
+}
+
 /** Adds the remedy to the errors of a wrong master key and of an embedded database in use. */
 const withRemedy = <E>(error: E) =>
   Predicate.isTagged(error, "UnreadableSecret")
@@ -71,5 +84,9 @@ export const run = (environment: Environment, args: ReadonlyArray<string>) =>
     Effect.mapError(withRemedy),
     Effect.provideService(OperatorCommand.Variables, environment),
     Effect.provideService(CliConfig.CliConfig, { builtIns }),
+    Effect.provideService(
+      CliOutput.Presenter,
+      args.includes("--json") ? presenterForPrograms : CliOutput.defaultPresenter
+    ),
     Effect.provideService(Logger.LogToStderr, true)
   )

@@ -1,5 +1,5 @@
 /**
- * How a file for deploying gives the server its secrets.
+ * How a file for deploying gives the server its variables and secrets.
  */
 import * as Program from "@wac/testbed/Program"
 import { Effect, Redacted } from "effect"
@@ -28,6 +28,8 @@ export const read = async (variables: VariableText.Environment, placed: (path: s
   const files = Variable.secrets.map((name) => `${name}_FILE`).filter((name) => variables[name] !== undefined)
   assert.include(files, "WAC_MASTER_KEY_FILE")
   assert.deepEqual(Variable.unknown(Object.keys(variables)), [])
+  // without the variable, a start that fails ends with a line of text among the lines of JSON
+  assert.strictEqual(variables["LOG_FORMAT"], "json")
   const config = await Effect.runPromise(
     fromEnvironment({ ...variables, ...Object.fromEntries(files.map((name) => [name, placed(variables[name]!)])) })
   )

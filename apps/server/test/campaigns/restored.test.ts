@@ -64,6 +64,19 @@ it.live("a campaign in a restored database waits until the operator confirms it,
     assert.include((yield* wac(variables)("campaigns confirm")).stdout, `${campaign.id} of`)
     assert.deepInclude((yield* get).body, { status: "paused", pausedReason: "restored" })
     yield* endAt(checks.timeIn(3_600_000))
+    // a file that all recipients get was deleted since
+    const header = JSON.stringify({ type: "image", image: { media: "med_01K8ZQ8F6G0H2J4K6M8N0P2Q4R" } })
+    yield* sql(
+      database,
+      `update wac.campaigns set state = jsonb_set(state::jsonb, '{template,header}', '${header}')::json`
+    )
+    const lacking = yield* wac(variables)("campaigns confirm --json")
+    assert.strictEqual(lacking.code, "one campaign still waits")
+    const [without] = JSON.parse(lacking.stdout).refused
+    assert.deepInclude(without, { id: campaign.id })
+    assert.strictEqual(without.message, "template.header.image.media does not name a file of this workspace")
+    assert.deepInclude((yield* get).body, { status: "paused", pausedReason: "restored" })
+    yield* sql(database, "update wac.campaigns set state = (state::jsonb #- '{template,header}')::json")
     const confirmed = yield* wac(variables)("campaigns confirm --json")
     assert.deepInclude(JSON.parse(confirmed.stdout).campaigns[0], { id: campaign.id, name: "Later" })
     assert.include((yield* wac(variables)("campaigns confirm")).stdout, "no campaign waits")

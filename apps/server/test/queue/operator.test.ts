@@ -2,6 +2,7 @@
  * The operator's commands for messages, and for the queue after a restore (contract §15).
  */
 import { assert, it } from "@effect/vitest"
+import { Message } from "@wac/core"
 import { Effect } from "effect"
 import { holdQueues, timeIn, until, workspaceOf } from "../checks.ts"
 import { resultOf, wac } from "../commandLine.ts"
@@ -30,6 +31,33 @@ const served = Effect.fnUntraced(function*() {
         body
       })
   }
+})
+
+/** Starts and pauses a campaign with two recipients. Returns its id. */
+const pausedCampaign = Effect.fnUntraced(function*(
+  { session, url }: Pick<Effect.Success<ReturnType<typeof served>>, "session" | "url">
+) {
+  const created = yield* call(`${url}/internal/campaigns`, {
+    headers: session,
+    body: {
+      name: "Later",
+      template: { name: "hello_world", language: "en_US" },
+      startAt: timeIn(3_600_000),
+      share: 0.9
+    }
+  })
+  const place = `${url}/internal/campaigns/${created.body.id}`
+  const act = (verb: string) => call(`${place}/${verb}`, { method: "POST", headers: session })
+  yield* call(`${place}/recipients`, {
+    method: "PUT",
+    headers: { ...session, "content-type": "application/x-ndjson" },
+    body: `{"to":"+12025550001"}\n{"to":"+12025550002"}\n`
+  })
+  yield* act("check")
+  yield* until(call(place, { headers: session }), ({ body }) => body.status === "ready")
+  yield* act("start")
+  assert.strictEqual((yield* act("pause")).body.status, "paused")
+  return created.body.id as string
 })
 
 it.live("an operator finds, shows, cancels and retries messages, and the audit names each change", () =>
@@ -84,21 +112,111 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
     assert.deepInclude(entries, ["message.retry", null, { failed: text.body.message_id }, retried.messageId])
   }).pipe(Effect.scoped))
 
+it.live("an operator finds queued messages of callers behind those of a paused campaign", () =>
+  Effect.gen(function*() {
+    const { env, queue, session, url } = yield* served()
+    const queued = yield* queue("one", { ...hello(), send_at: timeIn(3_600_000) })
+    const campaign = yield* pausedCampaign({ session, url })
+    const run = wac(env, "messages")
+    const all = resultOf(yield* run("find --status queued --json")).messages as ReadonlyArray<
+      { readonly campaignId: string | null; readonly messageId: string }
+    >
+    assert.deepStrictEqual(all.map(({ campaignId }) => campaignId), [campaign, campaign, null])
+    assert.deepStrictEqual(resultOf(yield* run("find --status queued --no-campaign --limit 1 --json")), {
+      messages: [all[2]],
+      hasMore: false
+    })
+    assert.strictEqual(all[2]!.messageId, queued.body.message_id)
+    const lines = (yield* run("find --status queued")).stdout.split("\n")
+    assert.deepStrictEqual(lines.map((line) => line.includes(`, of ${campaign}`)), [true, true, false])
+  }).pipe(Effect.scoped))
+
+it.live("a message that may have been sent is sent again only if the operator forces it", () =>
+  Effect.gen(function*() {
+    const { env, queue } = yield* served()
+    // the sandbox reports nothing more about this number's messages
+    const { body } = yield* queue("unknown", { ...hello(), to: "+15005550003" })
+    const id = body.message_id
+    const run = wac(env, "messages")
+    yield* until(run(`show ${id} --json`), (ended) => resultOf(ended).status === "sent")
+    yield* sql(
+      env.DATABASE_URL,
+      `update wac.messages set status = 'failed', failed_at = status_at, delivery_unknown = true,
+        error = '${JSON.stringify(Message.deliveryUnknown)}'`
+    )
+    const refused = yield* run(`retry ${id}`)
+    assert.match(`${refused.code}`, /may have been sent: .*; --force sends it again$/)
+    assert.lengthOf(resultOf(yield* run("find --json")).messages, 1)
+    const retried = resultOf(yield* run(`retry ${id} --force --json`))
+    assert.deepInclude(retried, { failed: id, status: "queued" })
+  }).pipe(Effect.scoped))
+
+/** A database that no server runs on, with a workspace. */
+const unserved = Effect.gen(function*() {
+  const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
+  const workspace = yield* Effect.scoped(Effect.gen(function*() {
+    const { url } = yield* start({ environment: env })
+    return yield* workspaceOf({ session: yield* signIn(url), url })
+  }))
+  const enqueue = (key: string) =>
+    Effect.map(
+      sql<{ readonly id: string }>(
+        env.DATABASE_URL,
+        `select wac.enqueue('${workspace}', '${key}', $json$${JSON.stringify(hello())}$json$::jsonb) as id`
+      ),
+      ([entry]) => entry!.id
+    )
+  return { env, workspace, enqueue, run: wac(env, "messages") }
+})
+
 it.live("an operator cancels a message that a host enqueued and no process has queued yet", () =>
   Effect.gen(function*() {
-    const env = { DATABASE_URL: yield* Effect.flatMap(postgres, freshDatabase), WAC_MASTER_KEY: masterKey() }
-    const workspace = yield* Effect.scoped(Effect.gen(function*() {
-      const { url } = yield* start({ environment: env })
-      return yield* workspaceOf({ session: yield* signIn(url), url })
-    }))
-    const [entry] = yield* sql<{ readonly id: string }>(
+    const { enqueue, run } = yield* unserved
+    const id = yield* enqueue("one")
+    const cancelled = resultOf(yield* run(`cancel ${id} --json`))
+    assert.deepInclude(cancelled, { messageId: id, status: "cancelled", type: "template", to: hello().to })
+    assert.deepInclude(resultOf(yield* run(`cancel ${id} --json`)), { status: "cancelled" })
+  }).pipe(Effect.scoped))
+
+it.live("after a restore a release is refused until the operator has looked at the outbox, where some may wait", () =>
+  Effect.gen(function*() {
+    const { enqueue, env, run, workspace } = yield* unserved
+    const hold = sql(
       env.DATABASE_URL,
-      `select wac.enqueue('${workspace}', 'one', $json$${JSON.stringify(hello())}$json$::jsonb) as id`
+      "update wac.heartbeats set held_since = ceil(extract(epoch from clock_timestamp()) * 1000)"
     )
-    const run = wac(env, "messages")
-    const cancelled = resultOf(yield* run(`cancel ${entry!.id} --json`))
-    assert.deepInclude(cancelled, { messageId: entry!.id, status: "cancelled", type: "template", to: hello().to })
-    assert.deepInclude(resultOf(yield* run(`cancel ${entry!.id} --json`)), { status: "cancelled" })
+    const id = yield* enqueue("one")
+    yield* hold
+    const { hasMore, messages } = resultOf(yield* run("outbox --json"))
+    assert.isFalse(hasMore)
+    assert.deepInclude(messages[0], {
+      messageId: id,
+      workspaceId: workspace,
+      type: "template",
+      to: hello().to,
+      tries: 0
+    })
+    assert.match((yield* run("outbox")).stdout, new RegExp(`^${id} {2}template to `))
+
+    const refused = yield* run("confirm --json")
+    assert.match(`${refused.code}`, /^1 message in the outbox .* confirm with --force$/)
+    assert.deepStrictEqual(JSON.parse(refused.stdout), {
+      released: false,
+      queues: [{ workspaceId: workspace, queued: 0, enqueued: 1 }]
+    })
+    resultOf(yield* run(`cancel ${id} --json`))
+    assert.strictEqual((yield* run("outbox")).stdout, "the outbox is empty")
+    // what was enqueued since is not from before the restore
+    yield* sql(env.DATABASE_URL, "select pg_sleep(0.01)")
+    yield* enqueue("two")
+    assert.deepStrictEqual(resultOf(yield* run("confirm --json")), { released: true, queues: [] })
+
+    yield* enqueue("three")
+    yield* hold
+    const found = yield* run("outbox --limit 1")
+    assert.strictEqual(found.stderr, "more than 1: give --limit")
+    assert.match(`${(yield* run("confirm")).code}`, /^2 messages in the outbox/)
+    assert.isTrue(resultOf(yield* run("confirm --force --json")).released)
   }).pipe(Effect.scoped))
 
 it.live("after a restore queued messages wait until an operator confirms, and requests are sent meanwhile", () =>

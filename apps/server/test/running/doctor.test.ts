@@ -83,6 +83,7 @@ describe("wac doctor", () => {
           "secrets",
           "provider",
           "numbers",
+          "queue",
           "receivers"
         ])
         const forPeople = yield* wac(env)("doctor")
@@ -116,6 +117,27 @@ describe("wac doctor", () => {
       assert.match(left[0]!.message, /^secrets are sealed under a master key that is not configured \(01234567\)/)
     }).pipe(Effect.scoped))
 
+  it.live("the doctor reports what waits for a person since the database was restored, and how it is released", () =>
+    Effect.gen(function*() {
+      const env = {
+        DATABASE_URL: yield* Effect.flatMap(ownPostgresWith(), ({ url }) => emptyDatabase(url)),
+        WAC_MASTER_KEY: masterKey()
+      }
+      const { services } = yield* start({ environment: env })
+      const queue = Effect.map(
+        wac(env, "doctor", "--json")(""),
+        (ended) => findingsOf(ended).find(({ check }) => check === "queue")
+      )
+      assert.deepInclude(yield* queue, { state: "fine" })
+      yield* checks.holdQueues({ services })
+      const held = yield* queue
+      assert.deepInclude(held, { state: "doubtful" })
+      assert.match(held!.message, /queued messages of ws_\w+ since \d{4}-/)
+      assert.include(held!.advice, "`wac messages confirm`")
+      yield* wac(env)("messages confirm")
+      assert.deepInclude(yield* queue, { state: "fine" })
+    }).pipe(Effect.scoped))
+
   it.live("the doctor reports whether the object store gives access to its bucket", () =>
     Effect.gen(function*() {
       const store = yield* Effect.acquireRelease(Effect.promise(() => S3Server.start()), ({ stop }) =>
@@ -147,6 +169,8 @@ describe("wac doctor", () => {
         message: "the object store refuses access to the bucket: DeleteObject: AccessDenied (403)"
       })
       assert.include(JSON.stringify(found), "a restored copy deletes no files that its backup names")
+      // a deletion of what does not exist leaves a delete marker in a versioned bucket
+      assert.include((yield* wac({}, "doctor")("--help")).stdout, "deletes the name no-object, which no file has")
     }).pipe(Effect.scoped))
 
   it.live("the doctor reports an invalid configuration, an unreachable database and an embedded one in use", () =>
@@ -273,6 +297,18 @@ describe("the diagnosis", () => {
       assert.include(found.advice, "`wac webhook resume --workspace ws_1`")
     }
     assert.include(Diagnosis.ofReceiver({ ...at, pausedAt: null, failure: "refused" }).advice, "24 hours")
+  })
+
+  it("the finding about what waits counts workspaces and campaigns, and either alone is doubtful", () => {
+    const one = { workspace: "ws_1", since: 0 }
+    assert.strictEqual(Diagnosis.ofHold({ queues: [], campaigns: 0 }).state, "fine")
+    const campaigns = Diagnosis.ofHold({ queues: [], campaigns: 2 })
+    assert.strictEqual(campaigns.state, "doubtful")
+    assert.match(campaigns.message, /: 2 campaigns$/)
+    assert.match(
+      Diagnosis.ofHold({ queues: [one, { ...one, workspace: "ws_2" }], campaigns: 1 }).message,
+      /: queued messages of 2 workspaces since 1970-01-01T00:00:00\.000Z; one campaign$/
+    )
   })
 
   it("the diagnosis finds a sound database sound", () => {

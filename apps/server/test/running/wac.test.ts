@@ -255,6 +255,26 @@ describe("the command line", () => {
       assert.strictEqual(code, 1)
       assert.match(stderr, /sned/)
     }))
+
+  it.live("with --json, a wrong command line is one line of JSON on standard error, and its help is not printed", () =>
+    Effect.gen(function*() {
+      const lines = {
+        "keys revoke nonsense": /nonsense/,
+        "keys revoke": /key/,
+        "keys create one --expires-in-day 1": /--expires-in-day .*--expires-in-days/,
+        "sned": /sned/,
+        "messages": /^wac messages needs a subcommand/,
+        "": /^wac needs a subcommand/
+      }
+      for (const [line, words] of Object.entries(lines)) {
+        const { code, stderr, stdout } = yield* wac({})(`${line} --json`)
+        assert.deepStrictEqual([code, stdout], [1, ""], line)
+        assert.notInclude(stderr, "\n", line)
+        assert.match(JSON.parse(stderr).error.message, words, line)
+        assert.notInclude(JSON.parse(stderr).error.message, "\n", line)
+      }
+      assert.match((yield* wac({})("keys --help --json")).stdout, /^DESCRIPTION/)
+    }))
 })
 
 it.live("a command's result alone is on standard output, and what is logged beside it on standard error", () =>

@@ -4,6 +4,8 @@
  * share has entries. Any number of processes may work on them.
  */
 import { Context, Duration, type Effect } from "effect"
+import type { WorkspaceId } from "../Id.ts"
+import type { Page, PageRequest } from "../Page.ts"
 import type { Forgotten } from "../Retention.ts"
 import type { StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -52,6 +54,11 @@ export class OutboxStore extends Context.Service<OutboxStore, {
    * wait on purpose.
    */
   readonly oldestWaitingAt: Effect.Effect<Instant | null, StoreError>
+  /** The entries of a workspace that are not queued yet, those that a process is just queueing too, in their order. */
+  readonly list: (
+    workspaceId: WorkspaceId,
+    page: PageRequest
+  ) => Effect.Effect<Page<OutboxEntry>, StoreError>
   /**
    * Deletes entries that were moved before this time, if the message's idempotency key is deleted. If it is not, looks at
    * the entry again a day later.

@@ -12,6 +12,7 @@ export const layer = Layer.succeed(
     end: () => Effect.succeed(false),
     awaitHint: Effect.never,
     oldestWaitingAt: Effect.succeed(null),
+    list: () => Effect.succeed({ items: [], next: null }),
     forget: () => Effect.succeed({ removed: 0, isMore: false })
   })
 )

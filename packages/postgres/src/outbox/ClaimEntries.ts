@@ -39,6 +39,12 @@ const againOf = (columns: string, workspaceId: string, asked: string) =>
 /** The number of entries that a claim takes of each workspace. */
 const share = (limit: string) => `(select ${limit}::integer / count(*) from next)`
 
+/** The columns of an entry `t`. */
+export const entryColumns = `t.message_id, t.workspace_id, t.key, t.message, t.tries,
+    floor(extract(epoch from t.send_at) * 1000)::double precision as send_at,
+    floor(extract(epoch from t.send_until) * 1000)::double precision as send_until,
+    floor(extract(epoch from t.enqueued_at) * 1000)::double precision as enqueued_at`
+
 /**
  * Of the workspaces after `last`, then of those from the first one again: each step of the recursion finds the next one
  * with a probe of the index. Of a workspace's share, half is for entries that were not tried yet and half for the others,
@@ -105,16 +111,14 @@ const take = statement(
       when ${last} < r.last then ${start} > ${last} and ${start} <= r.last
       else ${start} > ${last} or ${start} <= r.last
     end as is_round,
-    t.message_id, t.workspace_id, t.key, t.message, t.tries,
-    floor(extract(epoch from t.send_at) * 1000)::double precision as send_at,
-    floor(extract(epoch from t.send_until) * 1000)::double precision as send_until,
-    floor(extract(epoch from t.enqueued_at) * 1000)::double precision as enqueued_at
+    ${entryColumns}
   from judged j
   left join (select l.workspace_id as last from looked l order by l.turn desc limit 1) r on true
   left join taken t on true order by t.place`
 )
 
-const entry = columns<OutboxEntry.OutboxEntry>({
+/** Reads {@link entryColumns}. */
+export const entry = columns<OutboxEntry.OutboxEntry>({
   messageId: "text",
   workspaceId: "text",
   key: "text",

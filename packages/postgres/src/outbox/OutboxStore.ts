@@ -2,7 +2,7 @@
  * `OutboxStore` in PostgreSQL: combines the operations of this folder and adds the short statements. Hosts add entries
  * with the schema's SQL function `enqueue`.
  */
-import { type OutboxEntry, OutboxStore, type StoreError, type Time } from "@wac/core"
+import { type Id, type OutboxEntry, OutboxStore, type StoreError, type Time } from "@wac/core"
 import { Duration, Effect, Layer, Queue } from "effect"
 import { callerClock } from "../CallerClock.ts"
 import { result } from "../Columns.ts"
@@ -26,6 +26,17 @@ const oldestWaiting = statement(
 )
 
 const waiting = result<Pick<OutboxEntry.OutboxEntry, "enqueuedAt">>({ enqueuedAt: "double precision" })
+
+const listed = statement(
+  { workspaceId: value<Id.WorkspaceId>(), after: value<number>(), limit: value<number>() },
+  ({ after, limit, workspaceId }) =>
+    `select t.place, ${ClaimEntries.entryColumns}
+  from wac.outbox t
+  where t.workspace_id = ${workspaceId} and t.moved_at is null and t.place > ${after}
+  order by t.place limit ${limit}`
+)
+
+const place = result<{ readonly place: number }>({ place: "bigint" })
 
 /** The maximum number of entries that one statement of `forget` looks at. */
 const atOnce = 500
@@ -93,6 +104,14 @@ const make = (isReachable: boolean) =>
           query("OutboxStore.oldestWaitingAt", oldestWaiting({})),
           ([row]) => row === undefined ? null : waiting.read(row).enqueuedAt
         ),
+        list: (workspaceId, { after, limit }) =>
+          Effect.map(
+            query("OutboxStore.list", listed({ workspaceId, after: Number(after ?? 0), limit: limit + 1 })),
+            (rows) => ({
+              items: rows.slice(0, limit).map((row) => ClaimEntries.entry.read(row)),
+              next: rows.length > limit ? String(place.read(rows[limit - 1]!).place) : null
+            })
+          ),
         forget: (before) =>
           Effect.map(planned("OutboxStore.forget", [forget({ before })]), ([rows]) => Forgotten.read(rows))
       })

@@ -171,7 +171,7 @@ export const check = (options: Options): Effect.Effect<void, S3ClientMissing | S
 
 /**
  * Checks that objects can be deleted, by deleting a name that no object has: without the right to delete, the bytes of
- * deleted files would stay. Fails like {@link check}.
+ * deleted files would stay. With object versioning, this leaves a delete marker of that name. Fails like {@link check}.
  */
 export const checkDeletion = (options: Options): Effect.Effect<void, S3ClientMissing | S3Refused | S3Unreachable> =>
   checking(

@@ -40,6 +40,7 @@ export const tests = (it: Fixture.It): void => {
           ids: { events: [], deliveries: [] }
         })
       )
+      assert.deepStrictEqual(yield* store.list(own.workspace.id, { limit: 10, after: null }), { items: [], next: null })
       assert.deepStrictEqual(yield* store.forget(own.start), { removed: 0, isMore: false })
     }))
 
@@ -160,6 +161,24 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       assert.isFalse(
         yield* end(own.start + 2 * second + lease, { ...first!, key: first!.key }, "two", { _tag: "Moved" })
       )
+    }))
+
+  it.effect("lists a workspace's entries that are not queued yet, in the order of their arrival", () =>
+    Effect.gen(function*() {
+      const [own, other] = [yield* world, yield* world]
+      for (const key of ["a", "b", "c", "d"]) yield* enqueue(own, key)
+      yield* enqueue(other, "e")
+      // a is queued, b is being queued, c is tried again
+      const entries = yield* claim(own.start, "one", 6)
+      const [a, , c] = entries.filter(({ workspaceId }) => workspaceId === own.workspace.id)
+      assert.isTrue(yield* end(own.start, a!, "one", { _tag: "Moved" }))
+      assert.isTrue(yield* end(own.start, c!, "one", { _tag: "Again", after: Duration.minutes(1) }))
+      const { list } = yield* OutboxStore.OutboxStore
+      const first = yield* list(own.workspace.id, { limit: 2, after: null })
+      assert.deepStrictEqual(keysOf(first.items), ["b", "c"])
+      assert.deepStrictEqual(first.items[1], { ...c!, tries: 1 })
+      const last = yield* list(own.workspace.id, { limit: 2, after: first.next })
+      assert.deepStrictEqual([keysOf(last.items), last.next], [["d"], null])
     }))
 
   it.effect("awaitHint wakes when a host commits an entry", () =>
