@@ -134,6 +134,25 @@ describe("the runner of the queue", () => {
   )
 
   it.effect(
+    "a defect in the first heartbeat, which messages wait for, is tried again",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        let beats = 0
+        const store = yield* QueueStore
+        const failing = QueueStore.of({
+          ...store,
+          beat: (command) => Effect.suspend(() => beats++ === 0 ? Effect.die("a defect") : store.beat(command))
+        })
+        yield* Effect.provideService(startRunner(), QueueStore, failing)
+        const { enqueue } = yield* caller
+        yield* enqueue("k")
+        yield* advance(minute)
+        assert.lengthOf(provider.calls, 1)
+      })
+    )
+  )
+
+  it.effect(
     "what is temporary is tried again after growing delays, and each try is of the same message",
     queueing(({ provider }) =>
       Effect.gen(function*() {
