@@ -158,7 +158,7 @@ export const make = Effect.gen(function*() {
   }
 
   const leave: Departures["leave"] = (all, lane, record) => {
-    const recorded = (one: typeof all[number], ended: QueuedEnd<never>, begunAt: Instant) =>
+    const recorded = (one: typeof all[number], ended: Parameters<typeof record>[1], begunAt: Instant) =>
       orUnavailable(record(one, ended, begunAt))
     const logged = Effect.catchCause((cause: Cause.Cause<unknown>) =>
       Effect.logDebug("the outcome of a queued message is not recorded yet", cause)
