@@ -89,16 +89,17 @@ export const layer = (
       const asked = new Set<PhoneNumber.PhoneNumber["id"]>()
       const isDue = ({ id, provider }: PhoneNumber.PhoneNumber) => provider === providerName && !asked.has(id)
       const lookAll = workspaces.list.pipe(
-        Effect.flatMap(Effect.forEach(({ id }) =>
-          Effect.flatMap(
-            numbers.list(id),
-            (all) =>
-              RepeatedFailure.each(
-                all.filter(isDue),
-                (number) => Effect.suspend(() => look(asked.add(number.id) && number))
-              )
-          )
-        )),
+        Effect.flatMap((all) =>
+          RepeatedFailure.each(all, ({ id }) =>
+            Effect.flatMap(
+              numbers.list(id),
+              (all) =>
+                RepeatedFailure.each(
+                  all.filter(isDue),
+                  (number) => Effect.suspend(() => look(asked.add(number.id) && number))
+                )
+            ))
+        ),
         RepeatedFailure.watch("checking the numbers"),
         Effect.ignoreCause
       )

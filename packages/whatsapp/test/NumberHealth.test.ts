@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   Chores,
+  Errors,
   type Id,
   Inbound,
   type InboundItem,
@@ -30,10 +31,11 @@ const workspace: Workspace.Workspace = {
   suspended: false
 }
 
-/** Looks at these numbers of one workspace for as long as the scope; gives what was told. */
+/** Looks at these numbers of the workspaces for as long as the scope; gives what was told. */
 const looking = Effect.fnUntraced(function*(
   baseUrl: string,
-  numbers: () => Effect.Effect<ReadonlyArray<PhoneNumber.PhoneNumber>, StoreError.StoreError>
+  numbers: (of: Id.WorkspaceId) => Effect.Effect<ReadonlyArray<PhoneNumber.PhoneNumber>, StoreError.StoreError>,
+  workspaces: ReadonlyArray<Workspace.Workspace> = [workspace]
 ) {
   const told = yield* Arrivals.make<InboundItem.InboundItem>()
   yield* Layer.build(
@@ -46,10 +48,15 @@ const looking = Effect.fnUntraced(function*(
     }).pipe(Layer.provide([
       Layer.mock(Inbound.Inbound, { receive: (items) => Effect.as(Effect.forEach(items, told.add), []) }),
       Layer.mock(SenderCredentials.SenderCredentials, {
-        of: ({ id }) => id === withOwn.id ? Effect.succeed({ accessToken: Redacted.make("own") }) : Effect.undefined
+        of: ({ id }) =>
+          id === withOwn.id
+            ? Effect.succeed({ accessToken: Redacted.make("own") })
+            : id === sealed.id
+            ? Effect.fail(new Errors.ServerError({ reason: "internal", message: "the credentials cannot be opened" }))
+            : Effect.undefined
       }),
-      Layer.mock(WorkspaceStore.WorkspaceStore, { list: Effect.succeed([workspace]) }),
-      Layer.mock(PhoneNumberStore.PhoneNumberStore, { list: () => Effect.suspend(numbers) })
+      Layer.mock(WorkspaceStore.WorkspaceStore, { list: Effect.succeed(workspaces) }),
+      Layer.mock(PhoneNumberStore.PhoneNumberStore, { list: (id) => Effect.suspend(() => numbers(id)) })
     ]))
   )
   return told
@@ -60,6 +67,8 @@ const answer = (fields: { readonly [field: string]: unknown }) =>
 
 const second: PhoneNumber.PhoneNumber = { ...sender, phoneNumber: "+16315552000", providerNumberId: "2" }
 const withOwn: PhoneNumber.PhoneNumber = { ...sender, id: "pn_01ARZ3NDEKTSV4RRFFQ69G5FAW" as Id.PhoneNumberId }
+/** A number whose credentials cannot be opened. */
+const sealed: PhoneNumber.PhoneNumber = { ...sender, id: "pn_01ARZ3NDEKTSV4RRFFQ69G5FAY" as Id.PhoneNumberId }
 const second_ = { providerNumberId: "2" }
 const first_ = { providerNumberId: sender.providerNumberId }
 
@@ -200,6 +209,23 @@ describe("looking at the numbers", () => {
       assert.deepStrictEqual(upstream.received.map(({ headers }) => headers.get("authorization")), [
         `Bearer ${token}`,
         "Bearer own"
+      ])
+    }))
+
+  it.effect("a number whose credentials cannot be opened stops the look at no other number, in any workspace", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(200, JSON.stringify({ display_phone_number: "16315551000" }))
+      const later = { ...workspace, id: "ws_01ARZ3NDEKTSV4RRFFQ69G5FAX" as Id.WorkspaceId }
+      const inLater = { ...second, id: withOwn.id, workspaceId: later.id }
+      const told = yield* looking(
+        upstream.baseUrl,
+        (id) => Effect.succeed(id === later.id ? [inLater] : [sealed, sender]),
+        [workspace, later]
+      )
+      yield* told.waitFor(2)
+      assert.deepStrictEqual(upstream.received.map(({ target }) => target.replace(/\?.*/, "")), [
+        `/v25.0/${sender.providerNumberId}`,
+        `/v25.0/${second.providerNumberId}`
       ])
     }))
 

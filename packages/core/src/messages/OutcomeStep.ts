@@ -141,8 +141,8 @@ export const applyReport: Decide<ApplyReport, LoadedReports, ReportResult | unde
 
 /** A message in the outbox that is not queued yet. */
 export interface Enqueued extends Pick<OutboxEntry, "workspaceId" | "key" | "message"> {
-  /** Whether a process is queueing it. */
-  readonly isClaimed: boolean
+  /** Until when it belongs to a process that is queueing it (`OutboxStore.lease`); `null` if to none. */
+  readonly claimedUntil: Instant | null
   /** The number that it names, or the default number; `undefined` if there is none. */
   readonly sender: Pick<PhoneNumber, "id" | "phoneNumber"> | undefined
 }
@@ -183,8 +183,9 @@ export const cancel: Decide<
     const sender = entry.sender ?? noNumber
     const refusal = Policy.bindingRefusal(boundTo, sender.id)
     if (refusal !== undefined) return Result.fail(refusal)
-    if (entry.isClaimed) return Result.fail(beingQueued)
     const now = loaded.now(asked)
+    // a process that is gone leaves its claim; one that is late finds the message's key answered
+    if (entry.claimedUntil !== null && entry.claimedUntil > now) return Result.fail(beingQueued)
     const request = { workspaceId, route, key: entry.key, fingerprint: enqueued.fingerprint }
     const one = make({ messageId, content: enqueued.read(entry.message), now, request, sender })
     taken.set(messageId, one.send)

@@ -429,7 +429,8 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           provider: provider.name,
           capabilities: provider.capabilities
         }).pipe(
-          Effect.tapError(() => FiberSet.run(lost, abandonLost(hold))),
+          // a storage that turns callers away has no time for undoing what it certainly did not do
+          Effect.tapError(({ isUndone }) => isUndone === true ? Effect.void : FiberSet.run(lost, abandonLost(hold))),
           Effect.tapError((error) => mayBeQueued(error) ? SendBinding.observeAttempt(messageId) : Effect.void),
           Effect.mapError((error) => mayBeQueued(error) ? SendBinding.unknownQueuing() : error)
         )

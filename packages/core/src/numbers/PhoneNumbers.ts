@@ -167,22 +167,30 @@ export const layerEnsured = Layer.effectDiscard(
     const { ensure } = yield* PhoneNumbers
     const { require } = yield* Readiness
     const ended = yield* Deferred.make<void>()
-    let refusal: ServerError | undefined = new ServerError({
+    const pending = new ServerError({
       reason: "provider_unavailable",
       message: "the provider has not yet returned its number and its templates"
     })
+    let refusal: ServerError | undefined = pending
     yield* require({
       name: "provider",
       check: Effect.suspend(() => refusal === undefined ? Effect.void : Effect.fail(refusal))
     })
+    const line = "the configured phone number could not be set up and will be tried again soon"
+    /** One try. Returns whether it succeeded; a defect of the provider's adapter may be gone at the next one too. */
     const tried = ensure.pipe(
-      Effect.tap(() => Effect.sync(() => refusal = undefined)),
-      Effect.tapError((error) => {
+      Effect.map(() => {
+        refusal = undefined
+        return true
+      }),
+      Effect.catch((error) => {
         // an unavailable storage is a condition of its own
         refusal = error._tag === "StoreError" ? undefined : toServerError(error)
-        return Effect.logWarning(
-          `the configured phone number could not be set up and will be tried again soon: ${error.message}`
-        )
+        return Effect.as(Effect.logWarning(`${line}: ${error.message}`), false)
+      }),
+      Effect.catchCause((cause) => {
+        refusal = pending
+        return Effect.as(Effect.logWarning(line, cause), false)
       })
     )
     const scope = yield* Effect.scope
@@ -193,14 +201,14 @@ export const layerEnsured = Layer.effectDiscard(
         while (!isDone) {
           const left = dueAt - (yield* Elapsed.now)
           if (left > 0) yield* Effect.sleep(left)
-          isDone = yield* Effect.isSuccess(tried)
+          isDone = yield* tried
           dueAt = (yield* Elapsed.now) + Duration.toMillis(ensureAgainAfter)
         }
       }))
     })
     yield* tried.pipe(
       Effect.ensuring(Deferred.succeed(ended, undefined)),
-      Effect.catch(() => Effect.provideService(again, Scope.Scope, scope)),
+      Effect.flatMap((isDone) => isDone ? Effect.void : Effect.provideService(again, Scope.Scope, scope)),
       Effect.forkScoped
     )
     yield* Effect.timeoutOption(Deferred.await(ended), startWaits)

@@ -16,6 +16,7 @@ import { Provider } from "../provider/Provider.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { orUnavailable } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
+import * as WholePieces from "../WholePieces.ts"
 import * as OutboxEntry from "./OutboxEntry.ts"
 import { OutboxStore } from "./OutboxStore.ts"
 
@@ -48,6 +49,7 @@ export const layer = Layer.effectDiscard(
     const digest = yield* Digest.Digest
     const { name: provider } = yield* Provider
     const waits = RepeatedFailure.make()
+    const whole = yield* WholePieces.make
 
     /**
      * Prepares to queue an entry under its own key and message id, so that a repetition after a crash finds it queued.
@@ -165,7 +167,7 @@ export const layer = Layer.effectDiscard(
     })
 
     const round = Effect.gen(function*() {
-      while (yield* work);
+      while (yield* whole(work));
     })
     yield* Effect.forkScoped(
       BackgroundLoop.make("work on the outbox", round, Effect.raceFirst(store.awaitHint, Effect.sleep(every)))

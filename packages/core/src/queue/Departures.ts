@@ -2,13 +2,14 @@
  * Sends the queued messages that a process has taken, each at its slot, and passes the results to the runner that took
  * them, which records them (contract §11 and §15). Calls `QueuedMessages`.
  */
-import { Clock, Duration, Effect, FiberSet, Semaphore } from "effect"
+import { type Cause, Clock, Duration, Effect, FiberSet, Semaphore } from "effect"
 import * as Elapsed from "../Elapsed.ts"
 import type { PhoneNumberId } from "../Id.ts"
 import type { Queue } from "../messages/MessageStore.ts"
 import * as StorageTime from "../StorageTime.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
+import * as WholePieces from "../WholePieces.ts"
 import * as Pace from "./Pace.ts"
 import { type QueuedEnd, type QueuedMessage, QueuedMessages } from "./QueuedMessages.ts"
 import * as SharedPlaces from "./SharedPlaces.ts"
@@ -71,6 +72,8 @@ export interface Departures {
    *
    * A message whose `sendUntil` has passed meanwhile is not sent: its end is `TooLate`.
    *
+   * When the departures end, messages whose tries have not begun are given back to their queue, with the end `TooLate`.
+   *
    * A message that is late for its slot leaves at the pace of its lane; without a lane it is not sent but waits for
    * another slot (`Pace.isMissed`). Either way, those that are late are not sent all at once.
    */
@@ -112,6 +115,21 @@ const makeTurns = () => {
 /** Makes the departures of one runner. They work as long as its scope is open. */
 export const make = Effect.gen(function*() {
   const messages = yield* QueuedMessages
+  /** How to give back each message that was taken and whose try has not begun: another process can send it at once. */
+  const untried = new Map<QueuedMessage<Queue>, Effect.Effect<void>>()
+  let hasEnded = false
+  const giveBack = Effect.suspend(() => {
+    const all = [...untried.values()]
+    untried.clear()
+    return Effect.forEach(all, (each) => each, { concurrency: "unbounded", discard: true })
+  })
+  // after the fibers below have ended, so that no try begins any more
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => {
+      hasEnded = true
+      return Effect.timeoutOption(giveBack, WholePieces.patience)
+    })
+  )
   const leaving = yield* FiberSet.make()
   const occupy = SharedPlaces.make(maxInFlight, maxInFlightOfNumber)
   const turn = makeTurns()
@@ -126,6 +144,8 @@ export const make = Effect.gen(function*() {
     // it may have waited for its lane and its place, or in a process that was suspended
     const now = (yield* Clock.currentTimeMillis) - (ahead ?? 0)
     if (now >= (queued.sendUntil ?? Infinity) || (yield* isMissed)) return { _tag: "TooLate" }
+    // it may be sent from now on
+    untried.delete(queued)
     // asked again after the claim only on the first try, so that slow storage delays messages but never stops them
     return yield* messages.send(queued, queued.message.status === "queued" ? isMissed : Effect.succeed(false))
   })
@@ -138,7 +158,19 @@ export const make = Effect.gen(function*() {
   }
 
   const leave: Departures["leave"] = (all, lane, record) => {
-    for (const one of all) count(one, 1)
+    const recorded = (one: typeof all[number], ended: Parameters<typeof record>[1], begunAt: Instant) =>
+      orUnavailable(record(one, ended, begunAt))
+    const logged = Effect.catchCause((cause: Cause.Cause<unknown>) =>
+      Effect.logDebug("the outcome of a queued message is not recorded yet", cause)
+    )
+    for (const one of all) {
+      count(one, 1)
+      untried.set(
+        one,
+        logged(Effect.flatMap(Clock.currentTimeMillis, (now) => recorded(one, { _tag: "TooLate" }, now)))
+      )
+    }
+    if (hasEnded) return giveBack
     return Effect.forEach(
       Map.groupBy(all, ({ slot }) => Pace.departure(slot)),
       ([departure, group]) => {
@@ -153,8 +185,9 @@ export const make = Effect.gen(function*() {
         const send = (one: typeof group[number]) =>
           Effect.all([Clock.currentTimeMillis, attempt(one, isMissed)]).pipe(
             occupy(one.message.phoneNumberId),
-            Effect.flatMap(([begunAt, ended]) => orUnavailable(record(one, ended, begunAt))),
-            Effect.catchCause((cause) => Effect.logDebug("the outcome of a queued message is not recorded yet", cause)),
+            Effect.flatMap(([begunAt, ended]) => recorded(one, ended, begunAt)),
+            logged,
+            Effect.andThen(Effect.sync(() => untried.delete(one))),
             Effect.ensuring(Effect.sync(() => count(one, -1)))
           )
         return FiberSet.run(

@@ -61,8 +61,9 @@ export class Heartbeats extends Context.Service<Heartbeats, {
         }
       })
 
+      // a defect is tried again too: without the first heartbeat nothing queued would ever be sent
       const first = Effect.retry(
-        RepeatedFailure.watch("the heartbeat that queued messages wait for")(beat),
+        Effect.sandbox(RepeatedFailure.watch("the heartbeat that queued messages wait for")(beat)),
         Schedule.spaced(Heartbeat.interval)
       )
       const next = Effect.ignoreCause(RepeatedFailure.watch("writing heartbeats")(beat))

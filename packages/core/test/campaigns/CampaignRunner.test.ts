@@ -510,6 +510,25 @@ describe("the campaign runner", () => {
   )
 
   it.effect(
+    "a process that stops gives back the recipients whose sends have not begun, and another sends to them soon",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        const { stop } = yield* startRunner
+        const { change } = yield* ready(50)
+        yield* change("Start")
+        while (provider.calls.length === 0) yield* advance("10 millis")
+        yield* stop
+        assert.isBelow(provider.calls.length, 20)
+        yield* startRunner
+        yield* advance("4 seconds")
+        assert.lengthOf(provider.calls, 50)
+        yield* advance("5 minutes")
+        assert.lengthOf(provider.calls, 50)
+      })
+    )
+  )
+
+  it.effect(
     "a stopped process leaves its recipients to another, and each is sent once",
     campaigning(({ provider }) =>
       Effect.gen(function*() {

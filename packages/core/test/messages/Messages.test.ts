@@ -1065,6 +1065,21 @@ describe("a failing storage", () => {
   )
 
   it.effect(
+    "if the storage certainly accepted nothing, no claim is abandoned",
+    sending(({ interfere }) =>
+      Effect.gen(function*() {
+        const { request } = yield* caller()
+        let abandoned = 0
+        interfere.accept = () => () => Effect.fail(new StoreError({ operation: "MessageStore.accept", isUndone: true }))
+        interfere.abandon = (real) => (command) => Effect.suspend(() => (abandoned++, real(command)))
+        assert.strictEqual(reason(yield* send(request("k"))), "storage_unavailable")
+        yield* advance("20 seconds")
+        assert.strictEqual(abandoned, 0)
+      })
+    )
+  )
+
+  it.effect(
     "if a later try's answer is lost, its claim is abandoned too",
     sending(({ interfere, provider }) =>
       Effect.gen(function*() {

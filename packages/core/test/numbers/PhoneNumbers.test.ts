@@ -347,6 +347,32 @@ describe("the configured number", () => {
   )
 
   it.effect(
+    "ensure runs again after a defect, which is logged, and the process is not ready meanwhile",
+    numbers((provider) =>
+      logged((lines) =>
+        Effect.gen(function*() {
+          yield* world()
+          let asked = 0
+          provider.firstNumber = Effect.suspend(() =>
+            asked++ < 2 ? Effect.die(new Error("a defect")) : Effect.succeed(configured)
+          )
+          yield* Layer.build(layerEnsured)
+          const { check } = yield* Readiness
+          assert.strictEqual(yield* Effect.map(Effect.flip(check), ({ reason }) => reason), "provider_unavailable")
+          assert.match(lines.at(-1)!.message, /could not be set up/)
+          yield* TestClock.adjust(minute)
+          assert.deepStrictEqual(yield* named, [])
+          assert.isTrue(yield* Effect.isFailure(check))
+          yield* TestClock.adjust(minute)
+          assert.lengthOf(yield* named, 1)
+          yield* check
+          assert.strictEqual(lines.filter(({ level }) => level === "Warn").length, 2)
+        })
+      )
+    )
+  )
+
+  it.effect(
     "where everything runs in shifts, ensure runs again in shifts only, however short they are",
     numbers((provider) =>
       Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Result } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
 import { Forbidden, type InvalidBody, ServerError } from "../../src/Errors.ts"
 import type { MediaId, MessageId, WorkspaceId } from "../../src/Id.ts"
 import { SendableMedia } from "../../src/media/SendableMedia.ts"
@@ -120,6 +120,25 @@ it.effect(
       assert.deepStrictEqual(accepted, ids)
       assert.deepStrictEqual(ended.map(({ end }) => end._tag), ids.map(() => "Moved"))
     }).pipe(Effect.scoped)
+  )
+)
+
+it.effect(
+  "a process that stops while it queues entries records their ends",
+  running(({ ended, enqueue }) =>
+    Effect.gen(function*() {
+      const { workspace } = yield* world()
+      // its file is kept first, which takes a moment
+      const media = "med_01ARZ3NDEKTSV4RRFFQ69G5FAV" as MediaId
+      yield* enqueue(workspace.id, { type: "image", to: "+12025550002", image: { media } })
+      const scope = yield* Scope.make()
+      yield* Scope.provide(startRunner, scope)
+      yield* advance("10 millis")
+      const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* advance("1 second")
+      yield* Fiber.join(stopping)
+      assert.deepStrictEqual(ended.map(({ end }) => end._tag), ["Moved"])
+    })
   )
 )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect } from "effect"
+import { Clock, Duration, Effect, Exit, Scope } from "effect"
 import * as Departures from "../../src/queue/Departures.ts"
 import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
 import { advance, at } from "../clock.ts"
@@ -141,6 +141,38 @@ describe("departures", () => {
       assert.deepStrictEqual(sent.slice(255), ["255", "257"])
       assert.deepStrictEqual(ended.filter((end) => !end.endsWith("Settled")), ["256 TooLate"])
     }))
+
+  it.effect("messages whose tries have not begun are given back when the departures end, and when they are handed over after it", () =>
+    Effect.gen(function*() {
+      const sent: Array<string> = []
+      const ended: Array<string> = []
+      const record = (one: { readonly message: { readonly id: string } }, { _tag }: { readonly _tag: string }) =>
+        Effect.sync(() => void ended.push(`${one.message.id} ${_tag}`))
+      const scope = yield* Scope.make()
+      const departures = yield* Scope.provide(Departures.make, scope).pipe(
+        Effect.provideService(QueuedMessages, {
+          send: ({ message: { id } }: { readonly message: { readonly id: string } }) => {
+            sent.push(id)
+            return Effect.as(Effect.sleep("5 seconds"), { _tag: "Settled" })
+          }
+        } as never)
+      )
+      const leave = (slots: ReadonlyArray<readonly [id: string, slot: number]>) =>
+        departures.leave(
+          slots.map(([id, slot]) => ({ slot, message: { id, status: "queued", phoneNumberId: "num_1" } })) as never,
+          { id: "num_1", interval: 10 },
+          record as never
+        )
+      yield* leave([["now", start], ["later", start + 400]])
+      yield* advance("30 millis")
+      // its group has not begun
+      yield* leave([["just taken", start]])
+      yield* Scope.close(scope, Exit.void)
+      yield* leave([["after", start]])
+      yield* advance("10 seconds")
+      assert.deepStrictEqual(sent, ["now"])
+      assert.deepStrictEqual(ended, ["later TooLate", "just taken TooLate", "after TooLate"])
+    }).pipe(at(start)))
 
   it.effect("a number whose messages fill the provider's places delays no other number", () =>
     Effect.gen(function*() {

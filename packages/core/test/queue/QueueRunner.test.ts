@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Exit, Layer, Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { ContactStore } from "../../src/contacts/ContactStore.ts"
 import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
+import type { MessageId } from "../../src/Id.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
 import { Messages } from "../../src/messages/Messages.ts"
@@ -19,7 +20,7 @@ import type { RequestedTimes } from "../../src/queue/SendTimes.ts"
 import type { StoreError } from "../../src/StoreError.ts"
 import { TemplateStore } from "../../src/templates/TemplateStore.ts"
 import { day, hour, minute, second } from "../checks.ts"
-import { advance, at } from "../clock.ts"
+import { advance, at, settle } from "../clock.ts"
 import { start } from "../samples.ts"
 import { foundation, heldVault, issueKey, key, newId, plain, stubProvider, text, world } from "../world.ts"
 
@@ -44,13 +45,14 @@ const queueing =
       return test(given).pipe(Effect.provide(given.layer), at(start))
     })
 
-/** Starts the runner like a process. */
+/** Starts the runner like a process. Returns the effect that stops it gracefully. */
 const startRunner = (isRestored = false) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const layer = Layer.provide(QueueRunner.layer, Heartbeats.layer)
     yield* Layer.buildWithScope(Layer.fresh(Layer.provide(layer, layerRestored(isRestored))), scope)
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+    return Scope.close(scope, Exit.void)
   })
 
 /** A caller of a workspace. */
@@ -85,6 +87,13 @@ const caller = Effect.gen(function*() {
     )
   }
 })
+
+/** Queues so many messages, each to a different customer. Returns their ids. */
+const enqueueMany = (enqueue: Effect.Success<typeof caller>["enqueue"], count: number) =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, n) => n),
+    (n) => enqueue(`k${n}`, {}, plain(`+1202555${String(n).padStart(4, "0")}`))
+  )
 
 /** The provider reports a block of a number, or that it is lifted. */
 const observe = (providerNumberId: string, at: number, block: SenderBlock.SenderBlock | null) =>
@@ -129,6 +138,96 @@ describe("the runner of the queue", () => {
         yield* enqueue("k")
         yield* advance(second)
         assert.lengthOf(provider.calls, 1)
+      })
+    )
+  )
+
+  it.effect(
+    "a defect in the first heartbeat, which messages wait for, is tried again",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        let beats = 0
+        const store = yield* QueueStore
+        const failing = QueueStore.of({
+          ...store,
+          beat: (command) => Effect.suspend(() => beats++ === 0 ? Effect.die("a defect") : store.beat(command))
+        })
+        yield* Effect.provideService(startRunner(), QueueStore, failing)
+        const { enqueue } = yield* caller
+        yield* enqueue("k")
+        yield* advance(minute)
+        assert.lengthOf(provider.calls, 1)
+      })
+    )
+  )
+
+  it.effect(
+    "a process that stops gives back the messages that it has taken and not begun to send, and another sends them soon",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        const { enqueue } = yield* caller
+        const ids = yield* enqueueMany(enqueue, 50)
+        const stop = yield* startRunner()
+        while (provider.calls.length === 0) yield* advance("10 millis")
+        // those that the provider has not answered yet are not given back, as they may be sent
+        provider.answer = () => Effect.as(Effect.sleep("1 second"), { _tag: "Accepted", providerMessageId: "wamid.1" })
+        yield* advance("100 millis")
+        yield* stop
+        const begun = provider.calls.length
+        assert.isBelow(begun, 20)
+        yield* startRunner()
+        yield* advance("2 seconds")
+        assert.sameMembers(provider.calls.map(({ messageId }) => messageId), ids as Array<MessageId>)
+        yield* advance("5 minutes")
+        assert.lengthOf(provider.calls, 50)
+      })
+    )
+  )
+
+  it.effect(
+    "a process that stops while the storage hands messages out gives them back",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        const { enqueue } = yield* caller
+        yield* Effect.forEach(["a", "b"], (name) => enqueue(name))
+        const store = yield* QueueStore
+        const slow = QueueStore.of({
+          ...store,
+          work: (command) => Effect.tap(store.work(command), Effect.sleep(second))
+        })
+        const stop = yield* Effect.provideService(startRunner(), QueueStore, slow)
+        yield* advance("600 millis")
+        const stopping = yield* Effect.forkChild(stop)
+        yield* advance(second)
+        yield* Fiber.join(stopping)
+        assert.lengthOf(provider.calls, 0)
+        yield* startRunner()
+        yield* advance("2 seconds")
+        assert.lengthOf(provider.calls, 2)
+      })
+    )
+  )
+
+  it.effect(
+    "a process that stops waits only a moment for a storage that does not respond",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        const { enqueue } = yield* caller
+        yield* enqueueMany(enqueue, 50)
+        const store = yield* QueueStore
+        let isAway = false
+        const hanging = <A, E>(call: Effect.Effect<A, E>) => Effect.suspend(() => isAway ? Effect.never : call)
+        const away = QueueStore.of({
+          ...store,
+          work: (command) => hanging(Effect.tap(store.work(command), () => Effect.sync(() => void (isAway = true)))),
+          end: (command) => hanging(store.end(command))
+        })
+        const stop = yield* Effect.provideService(startRunner(), QueueStore, away)
+        yield* settle
+        const stopping = yield* Effect.forkChild(stop)
+        yield* advance("5 seconds")
+        assert.isDefined(stopping.pollUnsafe())
+        assert.isBelow(provider.calls.length, 10)
       })
     )
   )

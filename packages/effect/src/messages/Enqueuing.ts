@@ -67,20 +67,43 @@ const knownFor = Duration.seconds(1)
  */
 const patience = Duration.millis(250)
 
+/**
+ * The numbers of workspaces that were read within {@link knownFor}, by `Elapsed`. It keeps no others, so a process that
+ * enqueues for many workspaces holds few. Exported for its test.
+ */
+export const recentNumbers = () => {
+  const known = new Map<Id.WorkspaceId, { readonly numbers: Numbers; readonly readAt: number }>()
+  const forgetOld = (now: number) => {
+    for (const [id, { readAt }] of known) {
+      if (now - readAt < Duration.toMillis(knownFor)) break
+      known.delete(id)
+    }
+  }
+  return {
+    find: (id: Id.WorkspaceId, now: number): Numbers | undefined => {
+      forgetOld(now)
+      return known.get(id)?.numbers
+    },
+    note: (id: Id.WorkspaceId, numbers: Numbers, now: number): void => {
+      forgetOld(now)
+      // inserted again, so that the map stays in the order of time
+      known.delete(id)
+      known.set(id, { numbers, readAt: now })
+    },
+    size: () => known.size
+  }
+}
+
 /** Reads the numbers of workspaces, each once for all transactions that wait for them. */
 const numbersOf = Effect.gen(function*() {
   const store = yield* PhoneNumberStore.PhoneNumberStore
   const scope = yield* Effect.scope
-  const known = new Map<Id.WorkspaceId, { readonly numbers: Numbers; readonly readAt: number }>()
+  const known = recentNumbers()
   const reading = new Map<Id.WorkspaceId, Fiber.Fiber<Numbers | undefined>>()
 
   const read = (workspaceId: Id.WorkspaceId) =>
     store.list(workspaceId).pipe(
-      Effect.tap((numbers) =>
-        Effect.map(Elapsed.now, (readAt) => {
-          known.set(workspaceId, { numbers, readAt })
-        })
-      ),
+      Effect.tap((numbers) => Effect.map(Elapsed.now, (now) => known.note(workspaceId, numbers, now))),
       Effect.orElseSucceed(() => undefined),
       Effect.ensuring(Effect.sync(() => reading.delete(workspaceId)))
     )
@@ -101,13 +124,7 @@ const numbersOf = Effect.gen(function*() {
 
   /** The workspace's numbers as they were a moment ago, if they are known. */
   const recent = (workspaceId: Id.WorkspaceId): Effect.Effect<Numbers | undefined> =>
-    Effect.map(Elapsed.now, (now) => {
-      const found = known.get(workspaceId)
-      if (found === undefined) return undefined
-      if (now - found.readAt < Duration.toMillis(knownFor)) return found.numbers
-      known.delete(workspaceId)
-      return undefined
-    })
+    Effect.map(Elapsed.now, (now) => known.find(workspaceId, now))
 
   return { current, recent }
 })

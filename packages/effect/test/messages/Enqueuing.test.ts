@@ -1,11 +1,12 @@
 /**
  * Enqueuing in a transaction of the host, on a storage whose outbox needs no server.
  */
-import { OutboxStore, PhoneNumberStore, type SenderBlock, WorkspaceStore } from "@wac/core"
+import { type Id, OutboxStore, PhoneNumberStore, type SenderBlock, WorkspaceStore } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
 import * as Adapter from "../../src/Adapter.ts"
+import { recentNumbers } from "../../src/messages/Enqueuing.ts"
 import type { Wac } from "../../src/promises.ts"
 import { closing, failure, hello, start } from "../instance.ts"
 
@@ -181,5 +182,21 @@ describe("enqueuing in a transaction", () => {
     const error = new Error("the connection was lost")
     statement.reject(error)
     assert.strictEqual(await enqueued.catch((error: unknown) => error), error)
+  })
+
+  it("a process keeps the numbers of only those workspaces whose numbers were read within the last second", () => {
+    const idOf = (n: number) => `ws_${n}` as Id.WorkspaceId
+    const known = recentNumbers()
+    for (let n = 0; n < 1000; n++) known.note(idOf(n), [], n)
+    assert.strictEqual(known.size(), 1000)
+    known.note(idOf(0), [], 1000)
+    assert.strictEqual(known.size(), 1000)
+    assert.isUndefined(known.find(idOf(500), 1500))
+    assert.deepStrictEqual(known.find(idOf(501), 1500), [])
+    // read again meanwhile
+    assert.deepStrictEqual(known.find(idOf(0), 1999), [])
+    assert.strictEqual(known.size(), 1)
+    assert.isUndefined(known.find(idOf(0), 2000))
+    assert.strictEqual(known.size(), 0)
   })
 })

@@ -186,7 +186,7 @@ export const keeper = Effect.gen(function*() {
         const { isRepeatable, token } = asked
         const now = yield* Clock.currentTimeMillis
         const verdict = yield* store.claim(place, asked, now).pipe(
-          Effect.tapError(() => undo(place, token)),
+          Effect.tapError(({ isUndone }) => isUndone === true ? Effect.void : undo(place, token)),
           StoreError.orUnavailable
         )
         if (verdict._tag !== "Claimed") return verdict

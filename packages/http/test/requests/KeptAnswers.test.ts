@@ -166,3 +166,15 @@ it.effect("a key whose claim failed is given back after the outage, and once mor
     yield* TestClock.adjust("15 seconds")
     assert.deepStrictEqual(recorded, [null, null])
   }))
+
+it.effect("a claim that the storage certainly did not record gives nothing back", () =>
+  Effect.gen(function*() {
+    const undone = new StoreError.StoreError({ operation: "KeptAnswerStore.claim", isUndone: true })
+    const { around, recorded } = yield* keeping({ claim: () => Effect.fail(undone) })
+    assert.deepStrictEqual(
+      yield* Effect.flip(around(create, person, request, Effect.succeed(made))),
+      StoreError.toServerError(undone)
+    )
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(recorded, [])
+  }))

@@ -3,7 +3,15 @@
  * the lock of a message, such as for a transaction that claims it. A transaction that comes to claim the message
  * meanwhile skips it, since it is locked. Lock order: the outbox, then messages.
  */
-import { type Id, type Idempotency, type Message, type MessageStore, OutcomeStep, type PhoneNumber } from "@wac/core"
+import {
+  type Id,
+  type Idempotency,
+  type Message,
+  type MessageStore,
+  OutcomeStep,
+  type PhoneNumber,
+  type Time
+} from "@wac/core"
 import type { Result } from "effect"
 import { list, result } from "../Columns.ts"
 import type { StepOptions } from "../Database.ts"
@@ -20,8 +28,8 @@ import { lockSends, sendsIn } from "./StoredSend.ts"
 const lockEntries = statement(
   { ids: list<Id.MessageId>("text"), provider: value<string>() },
   ({ ids, provider }) =>
-    `select o.message_id, o.workspace_id, o.key, o.message, o.claim_token is not null as is_claimed,
-    p.id as phone_number_id, p.phone_number
+    `select o.message_id, o.workspace_id, o.key, o.message,
+    case when o.claim_token is not null then o.due_at end as claimed_until, p.id as phone_number_id, p.phone_number
   from wac.outbox o
   ${
       sender("p.id, p.phone_number", {
@@ -39,7 +47,7 @@ const entry = result<{
   readonly workspaceId: Id.WorkspaceId
   readonly key: Idempotency.IdempotencyKey
   readonly message: unknown
-  readonly isClaimed: boolean
+  readonly claimedUntil: Time.Instant | null
   readonly phoneNumberId: Id.PhoneNumberId | null
   readonly phoneNumber: PhoneNumber.PhoneNumber["phoneNumber"] | null
 }>({
@@ -47,7 +55,7 @@ const entry = result<{
   workspaceId: "text",
   key: "text",
   message: "json",
-  isClaimed: "boolean",
+  claimedUntil: "bigint",
   phoneNumberId: "text",
   phoneNumber: "text"
 })

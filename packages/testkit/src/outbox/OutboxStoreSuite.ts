@@ -14,6 +14,7 @@ import {
   OutboxEntry,
   type OutboxStep,
   OutboxStore,
+  QueueStore,
   type Time
 } from "@wac/core"
 import { Context, Duration, Effect, Fiber, Option, Result } from "effect"
@@ -507,6 +508,48 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       assert.strictEqual(yield* enqueue(own, "a"), id)
       const events = yield* EventStore.EventStore
       assert.deepStrictEqual((yield* events.list(own.workspace.id, {}, { limit: 10, after: null })).items, [])
+    }))
+
+  it.effect("a message whose process is gone can be cancelled once its claim has ended, and that process cannot queue it late", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const messages = yield* MessageStore.MessageStore
+      const id = (yield* enqueue(own, "a")) as Id.MessageId
+      const cancel = (now: Time.Instant) =>
+        Effect.map(
+          messages.cancel({
+            now,
+            workspaceId: own.workspace.id,
+            messageId: id,
+            boundTo: null,
+            enqueued: { ...MessageFixture.enqueued, provider: own.number.provider }
+          }),
+          Option.map(Result.match({
+            onFailure: ({ reason }): string | undefined => reason,
+            onSuccess: ({ status }) => status
+          }))
+        )
+      const [entry] = yield* claim(own.start, "one")
+      const over = own.start + Duration.toMillis(OutboxStore.lease)
+      assert.deepStrictEqual(yield* cancel(over - 1), Option.some("in_progress"))
+      assert.deepStrictEqual(yield* cancel(over), Option.some("cancelled"))
+      // the process goes on, as after it stood still
+      const command = yield* MessageFixture.sendCommand(own, {
+        now: over + second,
+        apiKeyId: null,
+        key: "a",
+        route: OutboxEntry.route,
+        later: {}
+      })
+      const late = yield* messages.accept({ ...command, messageId: id, request: requestOf(own.workspace.id, "a") })
+      assert.strictEqual(late._tag, "Answered")
+      for (const lateEnd of [{ _tag: "Moved" }, { _tag: "Failed", error: failure, content }] as const) {
+        assert.isFalse(yield* end(over + second, entry!, "one", lateEnd, own.number.provider))
+      }
+      assert.deepStrictEqual(yield* claim(over + hour, "two"), [])
+      assert.strictEqual(Option.getOrThrow(yield* messages.get(own.workspace.id, id)).status, "cancelled")
+      const queue = yield* QueueStore.QueueStore
+      assert.strictEqual((yield* queue.backlog(own.workspace.id, over + hour)).queued, 0)
     }))
 
   it.effect("a message that is cancelled after hours in the outbox has the time when it was enqueued", () =>
