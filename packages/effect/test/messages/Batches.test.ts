@@ -66,7 +66,12 @@ describe("enqueueMany", () => {
     const results = await wac.messages.enqueueMany([
       { ...one!, to: "555" },
       { ...two!, sendAt },
-      { ...three!, template: { name: "nothing", language: "en" } },
+      {
+        to: three!.to,
+        type: "template",
+        template: { name: "nothing", language: "en" },
+        idempotencyKey: three!.idempotencyKey
+      },
       { ...three!, idempotencyKey: "late", sendUntil: "2026-01-01T00:30:00Z", sendAt },
       { ...three!, idempotencyKey: "last" }
     ])
