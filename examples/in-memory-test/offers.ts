@@ -3,12 +3,14 @@ import { type Wac, WacError } from "wac"
 
 /**
  * Offers a customer something, once a week, however often it runs. A key keeps runs of the same day from sending
- * twice; after that it is forgotten, and the message is found by its reference.
+ * twice; after that it is forgotten, and the message is found by its reference. A message that the provider did not
+ * accept is `sending`, and `failed` as `not_sent` 24 hours later: only these may be sent again, under the same key.
  */
 export const offer = async ({ messages }: Wac, to: string, week: string): Promise<"offered" | "opted out"> => {
   const idempotencyKey = `offer-${week}-${to}`
   const [earlier] = await messages.list({ clientReference: idempotencyKey }).toArray(1)
-  if (earlier !== undefined) return "offered"
+  const isUnsent = earlier === undefined || earlier.status === "sending" || earlier.error?.reason === "not_sent"
+  if (!isUnsent) return "offered"
   try {
     await messages.send(
       {

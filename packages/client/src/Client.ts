@@ -95,10 +95,10 @@ const checked = (idempotencyKey: string): string => {
 
 const times = ["sendAt", "sendUntil"]
 
-/** Throws a `WacError` for the first of these names that an object has. */
+/** Throws a `WacError` for the first of these names that an object has. A field that is `undefined` counts as omitted. */
 const without = <Given>(given: Given, ...names: ReadonlyArray<string>): Given => {
   for (const name of names) {
-    if (Object.hasOwn(Object(given) as object, name)) {
+    if ((Object(given) as { readonly [name: string]: unknown })[name] !== undefined) {
       throw badOption(name, `there is no field ${name} here`, "unknown_field")
     }
   }
@@ -304,11 +304,13 @@ export const createClient = (options: ClientOptions): Client => {
         return named<ReadMessage>(keyed("POST /v1/messages/:id/read", { id, body: toWire({ typing }) }, options))
       },
       get: (id, options) => named<AnyMessage>(call("GET /v1/messages/:id", { id }, options)) as never,
-      conversation: (filter, options) =>
-        list<AnyMessage>((query, options) => call("GET /v1/messages", { query }, options))(
-          filter?.contact === undefined ? { direction: "inbound", ...filter } : filter,
+      conversation: list<AnyMessage>((query: { readonly contact?: string }, options) =>
+        call(
+          "GET /v1/messages",
+          { query: query.contact === undefined ? { direction: "inbound", ...query } : query },
           options
-        ),
+        )
+      ),
       // its route lists conversations too
       list: list<Message>(
         (query, options) => call("GET /v1/messages", { query }, options),

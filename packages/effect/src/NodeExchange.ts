@@ -163,11 +163,17 @@ class NodeRequest extends Inspectable.Class implements HttpServerRequest.HttpSer
 const leftover = { bytes: 256 * 1024, milliseconds: 500 }
 
 /**
+ * Whether nothing is left to read. Requests that a framework makes up for tests (Fastify's `inject`) have no `complete`,
+ * and emit nothing more once they were read.
+ */
+const isRead = (request: IncomingMessage): boolean => request.complete || request.readableEnded
+
+/**
  * Waits for the rest of a request. A connection that is closed while bytes of the request are under way is reset, which
  * can lose the response.
  */
 const drained = (request: IncomingMessage): Effect.Effect<void> =>
-  request.complete || request.destroyed ? Effect.void : Effect.callback((resume) => {
+  isRead(request) || request.destroyed ? Effect.void : Effect.callback((resume) => {
     let bytes = 0
     const leave = () => {
       clearTimeout(timer)
@@ -230,7 +236,7 @@ const respond = (
       return end(source, response)
     }
     if (body._tag === "Uint8Array") {
-      if (source.complete) {
+      if (isRead(source)) {
         // in one piece with the head
         response.end(body.body)
         return Effect.void

@@ -123,7 +123,7 @@ export interface Wac extends Workspace {
    * The instance's metrics over all workspaces, in Prometheus' text format (`text/plain; version=0.0.4`), like the
    * server's `GET /metrics`. Gauges keep their last value if the storage does not respond within a second.
    */
-  readonly metrics: () => Promise<string>
+  readonly metrics: (options?: Messaging.CallOptions) => Promise<string>
   /**
    * For an instance with `background: false`: runs everything that runs in the background of others for this long
    * (milliseconds, or text such as `"20 seconds"`), then stops it gracefully: deliveries, queued messages, campaigns,
@@ -440,7 +440,7 @@ export const createWac = async (options: Options.WacOptions): Promise<Wac> => {
     portal,
     handler: handlers.web,
     nodeHandler: handlers.node,
-    metrics: () => running.run(metrics),
+    metrics: (options) => running.run(metrics, { options }),
     work: async (options) => {
       if (isAlways) throw badOption("background", "work requires an instance with background: false")
       const millis = Predicate.isObject(options) ? spanMillis(options.for) : undefined

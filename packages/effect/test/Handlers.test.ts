@@ -2,7 +2,7 @@ import { requestPayload, sign, SIGNATURE_HEADER } from "@wac/verifier"
 import express from "express"
 import fastify from "fastify"
 import { createServer } from "node:http"
-import { assert, describe, it } from "vitest"
+import { assert, describe, it, onTestFinished, vi } from "vitest"
 import { type Auth, type CustomProvider, local, type SessionRequest, type Wac } from "../src/promises.ts"
 import { bodyOf, closing, fresh, hello, serve, start, startLive, templates, until } from "./instance.ts"
 
@@ -536,6 +536,30 @@ describe.each(parsers)("a body parser before us, %s", (_, reach) => {
     assert.strictEqual((await ask("/healthz")).status, 200)
     assert.strictEqual((await wac.messages.list().page()).data.length, 0)
   })
+})
+
+it("the response to a request that Fastify injects waits for nothing once the body was read", async () => {
+  const { wac } = await start({ prefix: "/messaging" })
+  const { apiKey } = await wac.keys.create({ name: "caller" })
+  const app = fastify()
+  app.all("/messaging/*", {
+    onRequest: async (request, reply) => {
+      reply.hijack()
+      wac.nodeHandler(request.raw, reply.raw)
+    }
+  }, () => {})
+  closing(() => app.close())
+  const { setTimeout } = globalThis
+  const timers: Array<string> = []
+  vi.spyOn(globalThis, "setTimeout").mockImplementation((...given) => {
+    timers.push(new Error("a timer").stack!)
+    return setTimeout(...given)
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  const url = "/messaging/v1/messages"
+  const { statusCode } = await app.inject({ method: "POST", url, headers: header(apiKey!), payload: wire })
+  assert.strictEqual(statusCode, 200)
+  assert.deepStrictEqual(timers.filter((stack) => stack.includes("NodeExchange")), [])
 })
 
 describe("metrics", () => {

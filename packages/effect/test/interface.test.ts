@@ -89,13 +89,14 @@ const customer = "+12025550123"
 /** A customer's message; resolves to its id. */
 const receive = async ({ wac }: Door): Promise<string> => {
   const [number] = (await wac.phoneNumbers.list().page()).data
-  await wac.inbound.receive([{
-    type: "text",
+  const results = await wac.inbound.receive([{
+    type: "message",
     providerNumberId: number!.providerNumberId,
     providerMessageId: "wamid.customer",
     from: customer,
     text: { body: "Hello" }
-  } as never])
+  }]).catch((error) => assert.fail(`${error}`))
+  assert.lengthOf(results, 1)
   const [event] = (await wac.events.list({ type: "message.received" }).page()).data
   return event!.data.message_id
 }
@@ -114,6 +115,10 @@ const stories: Readonly<Record<string, ReadonlyArray<Step>>> = {
     ({ service }) => service.messages.send(hello("555"), { idempotencyKey: "b" }),
     ({ service }) => service.messages.send({ ...hello(), clientReference: "x".repeat(256) }, { idempotencyKey: "b" }),
     ({ service }) => service.messages.send({ ...hello(), tmplate: {} } as never, { idempotencyKey: "b" }),
+    ({ service }) =>
+      service.messages.send({ ...hello(), sendAt: undefined, sendUntil: undefined, tmplate: undefined } as never, {
+        idempotencyKey: undefined as never
+      }),
     ({ service }) => service.messages.send(hello(), { idempotencyKey: "two words" }),
     ({ service }) => service.messages.send({ to: customer, type: "text", text: written }, { idempotencyKey: "c" }),
     ({ service }) =>
@@ -136,6 +141,10 @@ const stories: Readonly<Record<string, ReadonlyArray<Step>>> = {
     },
     ({ service }) => service.messages.send(hello(), { idempotencyKey: "a" }),
     ({ service }) => service.messages.enqueue(hello(), { sendAt: Number.NaN, idempotencyKey: "b" }),
+    async ({ service }) => {
+      const given = { sendAt: undefined, sendUntil: undefined } as never
+      return (await service.messages.enqueue({ ...hello(), ...given as object }, given)).status
+    },
     ({ service }) => service.messages.enqueue(hello(), { sendAt: new Date("2100-01-01"), idempotencyKey: "b" }),
     ({ service }, noted) => service.messages.get(noted.get("queued")!),
     ({ service }, noted) => service.messages.cancel(noted.get("queued")!),
@@ -184,6 +193,10 @@ const stories: Readonly<Record<string, ReadonlyArray<Step>>> = {
     ({ service }) => service.messages.list({ since: Number.NaN }).page(),
     ({ service }) => service.messages.list({ clientReference: "" }).page(),
     ({ service }) => service.messages.list({ reference: "a" } as never).page(),
+    async ({ service }) => {
+      const filter = { contact: undefined, direction: undefined, limit: undefined, cursor: undefined, to: undefined }
+      return (await service.messages.list(filter as never).toArray()).length
+    },
     ({ service }) => service.messages.get("msg_1"),
     async ({ service }) => (await service.events.list({ type: "message.sent" }).toArray()).length,
     async ({ service }) => {
@@ -226,7 +239,18 @@ const stories: Readonly<Record<string, ReadonlyArray<Step>>> = {
       const { data } = await service.messages.conversation({ contact: customer, direction: "outbound" }).page()
       return data.map((message) => Object.keys(message).sort())
     },
-    ({ service }) => service.messages.conversation({ contact: "1555" }).page()
+    ({ service }) => service.messages.conversation({ contact: "1555" }).page(),
+    // a program without exact optional types passes on what it was not given
+    async ({ service }) => {
+      const filter = { contact: undefined, direction: undefined } as never
+      const { data } = await service.messages.conversation(filter).page()
+      assert.deepStrictEqual(data.map(({ direction }) => direction), ["inbound"])
+      return data
+    },
+    async ({ service }) => {
+      const filter = { contact: customer, direction: undefined } as never
+      return (await service.messages.conversation(filter).toArray()).map(({ direction }) => direction)
+    }
   ],
   "files": [
     async ({ service }, noted) => {

@@ -18,9 +18,9 @@ export interface Contacts extends Messaging.Contacts {
    * number or, if it is not known, user id. Iterating over all of them misses nobody even if customers write meanwhile,
    * except a customer whose number becomes known.
    */
-  readonly list: (filter?: ContactFilter) => Listing.Listing<Contact>
+  readonly list: (filter?: ContactFilter, options?: Messaging.CallOptions) => Listing.Listing<Contact>
   /** Gets a contact by its id, or by the phone number's id, `:`, and any other number or user id of the customer. */
-  readonly get: (id: string) => Promise<Contact>
+  readonly get: (id: string, options?: Messaging.CallOptions) => Promise<Contact>
 }
 
 type Preference = Core.Preference
@@ -53,13 +53,14 @@ export const make = Effect.gen(function*() {
   return (running: Running, workspaceId: Id.WorkspaceId): Contacts => ({
     optOut: choose(running, workspaceId, "opt_out"),
     optIn: choose(running, workspaceId, "opt_in"),
-    list: (filter = {}) =>
+    list: (filter = {}, options) =>
       Listing.make(
         running,
         "contacts",
         (page) => Effect.flatMap(readFilter(filter), (filter) => contacts.list(workspaceId, filter, page)),
-        ContactsHandlers.shown
+        ContactsHandlers.shown,
+        options
       ),
-    get: (id) => running.run(Effect.map(contacts.get(workspaceId, id), ContactsHandlers.shown))
+    get: (id, options) => running.run(Effect.map(contacts.get(workspaceId, id), ContactsHandlers.shown), { options })
   })
 })

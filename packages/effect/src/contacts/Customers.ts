@@ -3,6 +3,7 @@
  */
 import { Customers as Service, type Id } from "@wac/core"
 import { Effect, Stream } from "effect"
+import type { CallOptions } from "../generated/Messaging.ts"
 import type { Running } from "../Running.ts"
 
 /** A record of a customer, as it is stored. Times are in milliseconds since 1970, except in events and posts. */
@@ -43,20 +44,21 @@ export interface Customers {
    * deliveries with their attempts, files without their bytes, rows of campaigns and provider posts. Reads the workspace
    * from end to end.
    */
-  readonly export: (customer: string) => Promise<ReadonlyArray<CustomerRecord>>
+  readonly export: (customer: string, options?: CallOptions) => Promise<ReadonlyArray<CustomerRecord>>
   /**
    * Erases what `export` returns, and returns the number of records of each kind. Messages keep their id, status and
    * times, so that counts stay right; messages that wait in a campaign are skipped. The audit gets an entry without
    * personal data. An opt-out stays, under a keyed hash of each name. Rejects with `in_progress` if a send to the
    * customer does not end. Calling it again is safe.
    */
-  readonly erase: (customer: string) => Promise<Erasure>
+  readonly erase: (customer: string, options?: CallOptions) => Promise<Erasure>
 }
 
 export const make = Effect.map(
   Service.Customers,
   (customers) => (running: Running, workspaceId: Id.WorkspaceId): Customers => ({
-    export: (customer) => running.run(Stream.runCollect(customers.export(workspaceId, String(customer)))),
-    erase: (customer) => running.run(customers.erase(workspaceId, String(customer)))
+    export: (customer, options) =>
+      running.run(Stream.runCollect(customers.export(workspaceId, String(customer))), { options }),
+    erase: (customer, options) => running.run(customers.erase(workspaceId, String(customer)), { options })
   })
 )

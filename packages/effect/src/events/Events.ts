@@ -22,7 +22,7 @@ export type Listener<Type extends EventType> = (event: EventOf<Type>) => unknown
 
 /** The recorded events of a workspace. */
 export interface Events extends Messaging.Events {
-  readonly get: (id: string) => Promise<Event>
+  readonly get: (id: string, options?: Messaging.CallOptions) => Promise<Event>
 }
 
 /** See `Workspace.on`. */
@@ -60,7 +60,7 @@ export const make = Effect.map(Service.Events, (events) => (running: Running, wo
       (event) => shown(event) as EventOf<Type>,
       options
     ),
-  get: (id) => running.run(Effect.map(events.get(workspaceId, id), shown))
+  get: (id, options) => running.run(Effect.map(events.get(workspaceId, id), shown), { options })
 }))
 
 /**

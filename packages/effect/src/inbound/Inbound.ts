@@ -18,7 +18,7 @@ import {
 } from "@wac/core"
 import { Clock, DateTime, Effect, Predicate, Result, Schema, Struct } from "effect"
 import type { Pricing, ProviderDetail, ReceivedContentByType, ReceivedContext } from "../generated/Event.ts"
-import type { ErrorCode, ErrorReason } from "../generated/Messaging.ts"
+import type { CallOptions, ErrorCode, ErrorReason } from "../generated/Messaging.ts"
 import * as Input from "../Input.ts"
 import type { Running } from "../Running.ts"
 import { iso, type TimeInput } from "../TimeInput.ts"
@@ -99,7 +99,7 @@ export interface Inbound {
    * rejects the call before anything is applied; `param` names it (`[0].from`). If the call rejects for another reason,
    * repeat it with all items.
    */
-  readonly receive: (told: ReadonlyArray<Told>) => Promise<ReadonlyArray<Received>>
+  readonly receive: (told: ReadonlyArray<Told>, options?: CallOptions) => Promise<ReadonlyArray<Received>>
 }
 
 const Name = ProviderAnswer.ProviderId
@@ -330,20 +330,23 @@ const receivedOf = (ignored: IgnoredItems.IgnoredItem | undefined): Received =>
 export const make = Effect.map(
   Effect.all([Service.Inbound, Provider.Provider, Storage.Storage]),
   ([inbound, provider, storage]) => ({ run }: Running): Inbound => ({
-    receive: (told) =>
-      run(Effect.gen(function*() {
-        if (!Array.isArray(told)) {
-          return yield* new Errors.InvalidBody({
-            reason: "invalid_field",
-            param: "told",
-            message: "told must be an array"
-          })
-        }
-        const all = yield* Effect.fromResult(Result.all(told.map(read)))
-        const now = yield* Effect.flatMap(Clock.currentTimeMillis, storage.now)
-        const takesFiles = provider.downloadFile !== undefined
-        const ignored = yield* inbound.receive(all.map((one) => itemOf(one, now, takesFiles)), now)
-        return ignored.map(receivedOf)
-      }))
+    receive: (told, options) =>
+      run(
+        Effect.gen(function*() {
+          if (!Array.isArray(told)) {
+            return yield* new Errors.InvalidBody({
+              reason: "invalid_field",
+              param: "told",
+              message: "told must be an array"
+            })
+          }
+          const all = yield* Effect.fromResult(Result.all(told.map(read)))
+          const now = yield* Effect.flatMap(Clock.currentTimeMillis, storage.now)
+          const takesFiles = provider.downloadFile !== undefined
+          const ignored = yield* inbound.receive(all.map((one) => itemOf(one, now, takesFiles)), now)
+          return ignored.map(receivedOf)
+        }),
+        { options }
+      )
   })
 )

@@ -191,10 +191,36 @@ export const make = Effect.gen(function*() {
     return { status: "queued", messageId, workspaceId, apiKeyId, sendAt: Time.iso(sendAt), replayed }
   }
 
-  const withoutReplayed = (answer: Answered): QueuedMessage | SentMessage => {
-    const { replayed: _, ...result } = accepted(answer)
-    return result
-  }
+  /**
+   * Requests several messages with the host's API key, in turn with the batches of other workspaces. The answers are in
+   * the order of the messages.
+   */
+  const askAll = (
+    workspaceId: Id.WorkspaceId,
+    requestId: Id.RequestId,
+    items: ReadonlyArray<Readable>
+  ): Effect.Effect<ReadonlyArray<Result.Result<QueuedMessage | SentMessage, Errors.DomainError>>> =>
+    Effect.gen(function*() {
+      const own = yield* hostKeys.of(workspaceId)
+      const answers = yield* messages.sendBatch({
+        workspaceId,
+        apiKeyId: own,
+        requestId,
+        items: items.map(({ key, message, times }) => ({ key, message, ...times }))
+      })
+      return answers.map(Result.map((answer) => {
+        const { replayed: _, ...result } = accepted({
+          ...answer,
+          apiKeyId: answer.apiKeyId ?? own,
+          replayed: false
+        })
+        return result
+      }))
+    }).pipe(
+      StoreError.orUnavailable,
+      // nothing is sent without the host's key
+      Effect.catch((error) => Effect.succeed(items.map(() => Result.fail(error))))
+    )
 
   /** How a call with an idempotency key is run. `note` takes the request's id, which errors show. */
   const keyed = (options: Messaging.SendOptions | undefined, ...names: ReadonlyArray<string>) => {
@@ -266,33 +292,25 @@ export const make = Effect.gen(function*() {
           const found = yield* workspaces.get(workspaceId)
           // if the workspace does not exist, each item is refused below
           if (Option.isSome(found)) yield* spend(found.value, { tokens: Batch.costOf(items.length), paid: 0 })
-          return yield* Effect.forEach(
-            items as ReadonlyArray<QueueItem>,
-            (item): Effect.Effect<QueuedMessage | SentMessage | RefusedMessage> => {
-              const { idempotencyKey, sendAt, sendUntil, ...message } = item ?? {}
-              const read = Result.flatMap(
+          const read = Array.from(items as ReadonlyArray<QueueItem>, (item) => {
+            const { idempotencyKey, sendAt, sendUntil, ...message } = item ?? {}
+            return {
+              idempotencyKey,
+              item: Result.flatMap(
                 Input.idempotencyKey(idempotencyKey),
                 (key) => readItem(message as NewMessage, key, { sendAt, sendUntil } as SendTimes)
               )
-              let named: Id.RequestId | undefined
-              return Effect.fromResult(read).pipe(
-                Effect.flatMap(({ key, message, times }) =>
-                  ask(workspaceId, { key, message, later: { ...times, isInBatch: true } }, (id) => {
-                    named = id
-                  })
-                ),
-                StoreError.orUnavailable,
-                Effect.match({
-                  onSuccess: (answer) => withoutReplayed(answer),
-                  onFailure: (error): RefusedMessage => ({
-                    status: "refused",
-                    error: ofDomain(inHostNames(error), { requestId: named, idempotencyKey })
-                  })
-                })
-              )
-            },
-            { concurrency: "unbounded" }
-          )
+            }
+          })
+          const requestId = yield* Id.generate(random, "req")
+          const readable = read.map(({ item }) => item).filter(Result.isSuccess).map(({ success }) => success)
+          const answers = (yield* askAll(workspaceId, requestId, readable)).values()
+          return read.map(({ idempotencyKey, item }): QueuedMessage | SentMessage | RefusedMessage => {
+            const answer = Result.isSuccess(item) ? answers.next().value! : Result.fail(item.failure)
+            if (Result.isSuccess(answer)) return answer.success
+            const called = { requestId: Result.isSuccess(item) ? requestId : undefined, idempotencyKey }
+            return { status: "refused", error: ofDomain(inHostNames(answer.failure), called) }
+          })
         }),
         { options }
       ),

@@ -4,6 +4,7 @@
 import { Errors, type Id, PhoneNumbers as Service, PhoneNumberStore, PlainText, SenderCredentials } from "@wac/core"
 import { PhoneNumbersHandlers } from "@wac/http"
 import { Effect, Redacted, Schema } from "effect"
+import type { CallOptions } from "../generated/Messaging.ts"
 import type { PhoneNumber } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
@@ -21,19 +22,19 @@ export interface NumberCredentials {
 /** The numbers that a workspace sends from. */
 export interface PhoneNumbers {
   /** Newest first. */
-  readonly list: () => Listing.Listing<PhoneNumber>
+  readonly list: (options?: CallOptions) => Listing.Listing<PhoneNumber>
   /**
    * Gives a number an access token of its own, stored encrypted; with `null` it uses the provider's again. Every
    * process uses it from the next send, and a block for `credentials` is lifted. Rejects with `not_found` if the
    * workspace has no such number.
    */
-  readonly setCredentials: (id: string, credentials: NumberCredentials | null) => Promise<void>
+  readonly setCredentials: (id: string, credentials: NumberCredentials | null, options?: CallOptions) => Promise<void>
   /**
    * Sets a number's business portfolio. The numbers of a portfolio share the messaging limit, even across workspaces;
    * with `null` the number shares it with the numbers of its workspace that have no portfolio. In force from the next
    * send. Rejects with `not_found` if the workspace has no such number.
    */
-  readonly setPortfolio: (id: string, portfolioId: string | null) => Promise<void>
+  readonly setPortfolio: (id: string, portfolioId: string | null, options?: CallOptions) => Promise<void>
 }
 
 /** Decodes {@link NumberCredentials}. Errors use the host's field names. */
@@ -75,16 +76,23 @@ export const make = Effect.gen(function*() {
   })
 
   return (running: Running, workspaceId: Id.WorkspaceId): PhoneNumbers => ({
-    list: () => Listing.make(running, "pn", (page) => numbers.list(workspaceId, page), PhoneNumbersHandlers.shown),
-    setCredentials: (id, credentials) =>
-      running.run(Effect.gen(function*() {
-        const given = credentials === null ? undefined : credentialsOf(yield* read(credentials))
-        if (!(yield* own.set((yield* find(workspaceId, id)).id, given))) return yield* unknown
-      })),
-    setPortfolio: (id, portfolioId) =>
-      running.run(Effect.gen(function*() {
-        const given = yield* readPortfolio(portfolioId)
-        yield* store.assign((yield* find(workspaceId, id)).id, { portfolioId: given })
-      }))
+    list: (options) =>
+      Listing.make(running, "pn", (page) => numbers.list(workspaceId, page), PhoneNumbersHandlers.shown, options),
+    setCredentials: (id, credentials, options) =>
+      running.run(
+        Effect.gen(function*() {
+          const given = credentials === null ? undefined : credentialsOf(yield* read(credentials))
+          if (!(yield* own.set((yield* find(workspaceId, id)).id, given))) return yield* unknown
+        }),
+        { options }
+      ),
+    setPortfolio: (id, portfolioId, options) =>
+      running.run(
+        Effect.gen(function*() {
+          const given = yield* readPortfolio(portfolioId)
+          yield* store.assign((yield* find(workspaceId, id)).id, { portfolioId: given })
+        }),
+        { options }
+      )
   })
 })

@@ -3,6 +3,7 @@
  */
 import { Errors, Id, Member, PlainText, Portal as Core, Portals, Time, Url } from "@wac/core"
 import { Duration, Effect, Option, Schema } from "effect"
+import type { CallOptions } from "../generated/Messaging.ts"
 import type { Role } from "../generated/Resources.ts"
 import * as Input from "../Input.ts"
 import type { Running } from "../Running.ts"
@@ -62,7 +63,7 @@ export interface Portal {
    * the options `publicUrl` and `dashboard`, and `portalOrigins` for a frame. Rejects with `not_found` for an unknown
    * workspace.
    */
-  readonly link: (link: NewPortalLink) => Promise<PortalLink>
+  readonly link: (link: NewPortalLink, options?: CallOptions) => Promise<PortalLink>
 }
 
 const longest = Duration.toSeconds(Core.longestLink)
@@ -95,38 +96,41 @@ export const make = ({ base, origins, theme }: PortalSettings, defaultWorkspace:
   Effect.map(Portals.Portals, (portals) => ({ run }: Running): Portal => {
     const readLink = Input.read(Schema.Struct({ ...newLink, theme: Schema.optionalKey(Core.themeOf(origins)) }))
     return {
-      link: (given) =>
-        run(Effect.gen(function*() {
-          const link = yield* readLink(given)
-          if (base === undefined) {
-            return yield* new Errors.InvalidBody({
-              reason: "invalid_field",
-              param: "publicUrl",
-              message: "links need the option publicUrl and the option dashboard: true"
-            })
-          }
-          const workspaceId = Option.getOrUndefined(
-            Id.parse(Id.WorkspaceId, link.workspaceId ?? defaultWorkspace)
-          )
-          if (workspaceId === undefined) return yield* new Errors.NotFound({ message: "there is no such workspace" })
-          const { expiresAt, id, token } = yield* portals.link({
-            workspaceId,
-            role: link.role,
-            visitor: link.visitor ?? Core.nobodyNamed,
-            lifetime: link.expiresIn === undefined ? Core.linkLifetime : Duration.seconds(link.expiresIn)
-          })
-          return {
-            url: Core.addressOf({
-              base,
+      link: (given, options) =>
+        run(
+          Effect.gen(function*() {
+            const link = yield* readLink(given)
+            if (base === undefined) {
+              return yield* new Errors.InvalidBody({
+                reason: "invalid_field",
+                param: "publicUrl",
+                message: "links need the option publicUrl and the option dashboard: true"
+              })
+            }
+            const workspaceId = Option.getOrUndefined(
+              Id.parse(Id.WorkspaceId, link.workspaceId ?? defaultWorkspace)
+            )
+            if (workspaceId === undefined) return yield* new Errors.NotFound({ message: "there is no such workspace" })
+            const { expiresAt, id, token } = yield* portals.link({
               workspaceId,
-              path: link.path,
-              token,
-              id,
-              theme: { ...theme, ...link.theme },
-              language: link.language
-            }),
-            expiresAt: Time.iso(expiresAt)
-          }
-        }))
+              role: link.role,
+              visitor: link.visitor ?? Core.nobodyNamed,
+              lifetime: link.expiresIn === undefined ? Core.linkLifetime : Duration.seconds(link.expiresIn)
+            })
+            return {
+              url: Core.addressOf({
+                base,
+                workspaceId,
+                path: link.path,
+                token,
+                id,
+                theme: { ...theme, ...link.theme },
+                language: link.language
+              }),
+              expiresAt: Time.iso(expiresAt)
+            }
+          }),
+          { options }
+        )
     }
   })

@@ -17,7 +17,7 @@ import type { Background } from "../Background.ts"
 import { shown } from "../events/Events.ts"
 import { Recorded } from "../events/Recorded.ts"
 import type { Event, EventType } from "../generated/Event.ts"
-import type { EventOf } from "../generated/Messaging.ts"
+import type { CallOptions, EventOf } from "../generated/Messaging.ts"
 import type { InFlight } from "../InFlight.ts"
 import * as Input from "../Input.ts"
 import * as Listing from "../Listing.ts"
@@ -91,21 +91,21 @@ export interface SubscriptionStatus {
 /** Manages the subscriptions of a workspace, whichever process runs them. */
 export interface Subscriptions {
   /** By name. */
-  readonly list: () => Promise<ReadonlyArray<SubscriptionStatus>>
+  readonly list: (options?: CallOptions) => Promise<ReadonlyArray<SubscriptionStatus>>
   /** Events that were set aside, oldest first. They are deleted with their events, after the retention of events. */
-  readonly failed: (name: string) => Listing.Listing<FailedEvent>
+  readonly failed: (name: string, options?: CallOptions) => Listing.Listing<FailedEvent>
   /**
    * Tries an event again that was set aside, for another 24 hours, or all of the subscription if no event is given.
    * Later events of its message may have been handled meanwhile. Resolves to how many are tried again.
    */
-  readonly retry: (name: string, eventId?: string) => Promise<number>
+  readonly retry: (name: string, eventId?: string, options?: CallOptions) => Promise<number>
   /** Gives up an event that was set aside, or all of the subscription. Resolves to how many were given up. */
-  readonly discard: (name: string, eventId?: string) => Promise<number>
+  readonly discard: (name: string, eventId?: string, options?: CallOptions) => Promise<number>
   /**
    * Deletes a subscription with its place, so that events no longer wait for it. Stop it first: a running one begins
    * again with later events.
    */
-  readonly remove: (name: string) => Promise<void>
+  readonly remove: (name: string, options?: CallOptions) => Promise<void>
 }
 
 const readName = Schema.is(PlainText.between(1, Subscription.maxName))
@@ -164,16 +164,19 @@ export const make = Effect.map(SubscriptionStore.SubscriptionStore, (store) => {
     })
 
   return ({ run }: Running, workspaceId: Id.WorkspaceId): Subscriptions => ({
-    list: () =>
-      run(Effect.map(
-        store.standings(workspaceId),
-        (all) =>
-          all.map(({ oldestUnhandledAt, ...standing }) => ({
-            ...standing,
-            oldestUnhandledAt: oldestUnhandledAt === null ? null : iso(oldestUnhandledAt)
-          }))
-      )),
-    failed: (name) =>
+    list: (options) =>
+      run(
+        Effect.map(
+          store.standings(workspaceId),
+          (all) =>
+            all.map(({ oldestUnhandledAt, ...standing }) => ({
+              ...standing,
+              oldestUnhandledAt: oldestUnhandledAt === null ? null : iso(oldestUnhandledAt)
+            }))
+        ),
+        { options }
+      ),
+    failed: (name, options) =>
       Listing.make(
         { run },
         "evt",
@@ -183,21 +186,28 @@ export const make = Effect.map(SubscriptionStore.SubscriptionStore, (store) => {
           attempts,
           failedAt: iso(failedAt),
           error: failure
-        })
+        }),
+        options
       ),
-    retry: (name, eventId) =>
-      run(choose(
-        name,
-        eventId,
-        workspaceId,
-        (choice) => Effect.flatMap(DateTime.now, ({ epochMilliseconds: now }) => store.retry({ ...choice, now }))
-      )),
-    discard: (name, eventId) => run(choose(name, eventId, workspaceId, store.discard)),
-    remove: (name) =>
-      run(Effect.gen(function*() {
-        const isRemoved = yield* store.remove({ workspaceId, name: yield* nameOf(name) })
-        if (!isRemoved) return yield* new Errors.NotFound({ message: "there is no such subscription" })
-      }))
+    retry: (name, eventId, options) =>
+      run(
+        choose(
+          name,
+          eventId,
+          workspaceId,
+          (choice) => Effect.flatMap(DateTime.now, ({ epochMilliseconds: now }) => store.retry({ ...choice, now }))
+        ),
+        { options }
+      ),
+    discard: (name, eventId, options) => run(choose(name, eventId, workspaceId, store.discard), { options }),
+    remove: (name, options) =>
+      run(
+        Effect.gen(function*() {
+          const isRemoved = yield* store.remove({ workspaceId, name: yield* nameOf(name) })
+          if (!isRemoved) return yield* new Errors.NotFound({ message: "there is no such subscription" })
+        }),
+        { options }
+      )
   })
 })
 

@@ -16,15 +16,15 @@ import type { Running } from "../Running.ts"
 export interface Templates extends Messaging.Templates {
   readonly list: (filter?: Messaging.TemplateFilter, options?: Messaging.CallOptions) => Listing.Listing<Template>
   /** A template of any status. */
-  readonly get: (id: string) => Promise<Template>
+  readonly get: (id: string, options?: Messaging.CallOptions) => Promise<Template>
   /** Creates a template at the provider, which reviews it and reports the result later. */
-  readonly create: (template: NewTemplate) => Promise<Template>
+  readonly create: (template: NewTemplate, options?: Messaging.CallOptions) => Promise<Template>
   /** Changes a template, which the provider reviews again. */
-  readonly edit: (id: string, change: TemplateEdit) => Promise<Template>
+  readonly edit: (id: string, change: TemplateEdit, options?: Messaging.CallOptions) => Promise<Template>
   /** Deletes this template at the provider, and none of the same name in another language. */
-  readonly remove: (id: string) => Promise<void>
+  readonly remove: (id: string, options?: Messaging.CallOptions) => Promise<void>
   /** Makes the workspace's templates equal to the provider's list. */
-  readonly sync: () => Promise<void>
+  readonly sync: (options?: Messaging.CallOptions) => Promise<void>
 }
 
 const readFilter = Input.read(Schema.Struct(TemplatesApi.filter))
@@ -43,8 +43,8 @@ export const make = Effect.map(
         TemplatesHandlers.shown,
         options
       ),
-    get: (id) => running.run(Effect.map(templates.get(workspaceId, id), TemplatesHandlers.shown)),
-    create: (template) =>
+    get: (id, options) => running.run(Effect.map(templates.get(workspaceId, id), TemplatesHandlers.shown), { options }),
+    create: (template, options) =>
       running.run(
         Effect.map(
           Effect.flatMap(
@@ -52,16 +52,18 @@ export const make = Effect.map(
             ({ phoneNumberId, ...draft }) => templates.create(workspaceId, draft, phoneNumberId)
           ),
           TemplatesHandlers.shown
-        )
+        ),
+        { options }
       ),
-    edit: (id, change) =>
+    edit: (id, change, options) =>
       running.run(
         Effect.map(
           Effect.flatMap(readEdit(change), (change) => templates.edit(workspaceId, id, change)),
           TemplatesHandlers.shown
-        )
+        ),
+        { options }
       ),
-    remove: (id) => running.run(Effect.asVoid(templates.remove(workspaceId, id))),
-    sync: () => running.run(Effect.asVoid(templates.sync(workspaceId)))
+    remove: (id, options) => running.run(Effect.asVoid(templates.remove(workspaceId, id)), { options }),
+    sync: (options) => running.run(Effect.asVoid(templates.sync(workspaceId)), { options })
   })
 )

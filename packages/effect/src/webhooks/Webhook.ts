@@ -13,6 +13,7 @@ import {
 } from "@wac/core"
 import { DeliveriesHandlers, ReplaysHandlers, WebhookHandlers } from "@wac/http"
 import { DateTime, Duration, Effect, Redacted, Schema } from "effect"
+import type { CallOptions } from "../generated/Messaging.ts"
 import type {
   Attempt,
   Delivery,
@@ -43,44 +44,44 @@ export interface Deliveries {
    * Newest first. A page with a filter other than `status` and `messageId` may have fewer items than its limit, or
    * none, before the end of the list.
    */
-  readonly list: (filter?: DeliveryFilter) => Listing.Listing<Delivery>
-  readonly get: (id: string) => Promise<DeliveryDetail>
+  readonly list: (filter?: DeliveryFilter, options?: CallOptions) => Listing.Listing<Delivery>
+  readonly get: (id: string, options?: CallOptions) => Promise<DeliveryDetail>
   /** Retries it immediately and then by a new run of the retry schedule, even if it has ended. */
-  readonly retry: (id: string) => Promise<Delivery>
+  readonly retry: (id: string, options?: CallOptions) => Promise<Delivery>
 }
 
 /** Replay jobs. */
 export interface Replays {
   /** Delivers the events recorded in a range of time again, oldest first, at a bounded rate. */
-  readonly create: (replay: NewReplay) => Promise<Replay>
+  readonly create: (replay: NewReplay, options?: CallOptions) => Promise<Replay>
   /** Newest first. */
-  readonly list: () => Listing.Listing<Replay>
-  readonly get: (id: string) => Promise<Replay>
+  readonly list: (options?: CallOptions) => Listing.Listing<Replay>
+  readonly get: (id: string, options?: CallOptions) => Promise<Replay>
   /** Cancels a job. Deliveries that it has already retried continue. */
-  readonly cancel: (id: string) => Promise<void>
+  readonly cancel: (id: string, options?: CallOptions) => Promise<void>
 }
 
 /** The one webhook of a workspace. */
 export interface Webhook {
   /** Sets the workspace's one webhook as a whole. A change keeps its id, secret and state. */
-  readonly set: (webhook: NewWebhook) => Promise<SetWebhook>
+  readonly set: (webhook: NewWebhook, options?: CallOptions) => Promise<SetWebhook>
   /** Rejects with `not_found` if none is set. */
-  readonly get: () => Promise<WebhookState>
-  readonly remove: () => Promise<void>
+  readonly get: (options?: CallOptions) => Promise<WebhookState>
+  readonly remove: (options?: CallOptions) => Promise<void>
   /** Posts a `webhook.test` event and returns the one attempt at it. */
-  readonly test: () => Promise<Attempt>
+  readonly test: (options?: CallOptions) => Promise<Attempt>
   /** Holds deliveries until the webhook is resumed. */
-  readonly pause: () => Promise<WebhookStatus>
+  readonly pause: (options?: CallOptions) => Promise<WebhookStatus>
   /**
    * Resumes the webhook after a probe, which must succeed unless `force` is set. If it fails, the webhook stays paused,
    * and `probe` shows why. `replay` selects the held events to deliver; by default all.
    */
-  readonly resume: (options?: ResumeWebhook) => Promise<ResumedWebhook>
+  readonly resume: (choice?: ResumeWebhook, options?: CallOptions) => Promise<ResumedWebhook>
   /**
    * Creates a new signing secret, returned only once. The old one also signs for `overlapSeconds`: by default a day; 0
    * ends it immediately.
    */
-  readonly rotateSecret: (options?: RotateSecret) => Promise<Required<RotatedSecret>>
+  readonly rotateSecret: (choice?: RotateSecret, options?: CallOptions) => Promise<Required<RotatedSecret>>
   readonly deliveries: Deliveries
   readonly replays: Replays
 }
@@ -99,50 +100,59 @@ export const make = Effect.gen(function*() {
   return (running: Running, workspaceId: Id.WorkspaceId): Webhook => {
     const { run } = running
     return {
-      set: (webhook) =>
-        run(Effect.gen(function*() {
-          const { envelope, eventTypes, url } = yield* readWebhook(webhook)
-          const set = yield* webhooks.put({ workspaceId, url, envelope, eventTypes })
-          return {
-            ...WebhookHandlers.configuration(set.webhook),
-            ...(set.signingSecret === null ? {} : { signingSecret: Redacted.value(set.signingSecret) })
-          }
-        })),
-      get: () => run(Effect.map(webhooks.get(workspaceId), WebhookHandlers.shown)),
-      remove: () => run(webhooks.remove(workspaceId)),
-      test: () => run(Effect.map(webhooks.test(workspaceId), DeliveriesHandlers.attempt)),
-      pause: () => run(Effect.map(webhooks.pause(workspaceId), WebhookHandlers.status)),
-      resume: (options = {}) =>
-        run(Effect.gen(function*() {
-          const { replay } = options
-          const { force, replay: wanted } = yield* readResume({
-            ...options,
-            replay: typeof replay === "object" && replay !== null ? { since: iso(replay.since) } : replay
-          })
-          const { probe, webhook } = yield* webhooks.resume({
-            workspaceId,
-            replay: typeof wanted === "object" ? { since: DateTime.toEpochMillis(wanted.since) } : wanted ?? "all",
-            force: force ?? false
-          })
-          return {
-            ...WebhookHandlers.status(webhook),
-            probe: probe === null ? null : DeliveriesHandlers.attempt(probe)
-          }
-        })),
-      rotateSecret: (options = {}) =>
-        run(Effect.gen(function*() {
-          const { overlapSeconds } = yield* readRotation(options)
-          const { previousExpiresAt, signingSecret } = yield* webhooks.rotateSecret({
-            workspaceId,
-            overlap: overlapSeconds === undefined ? Core.secretOverlap : Duration.seconds(overlapSeconds)
-          })
-          return {
-            signingSecret: Redacted.value(signingSecret),
-            previousExpiresAt: Time.iso(previousExpiresAt)
-          }
-        })),
+      set: (webhook, options) =>
+        run(
+          Effect.gen(function*() {
+            const { envelope, eventTypes, url } = yield* readWebhook(webhook)
+            const set = yield* webhooks.put({ workspaceId, url, envelope, eventTypes })
+            return {
+              ...WebhookHandlers.configuration(set.webhook),
+              ...(set.signingSecret === null ? {} : { signingSecret: Redacted.value(set.signingSecret) })
+            }
+          }),
+          { options }
+        ),
+      get: (options) => run(Effect.map(webhooks.get(workspaceId), WebhookHandlers.shown), { options }),
+      remove: (options) => run(webhooks.remove(workspaceId), { options }),
+      test: (options) => run(Effect.map(webhooks.test(workspaceId), DeliveriesHandlers.attempt), { options }),
+      pause: (options) => run(Effect.map(webhooks.pause(workspaceId), WebhookHandlers.status), { options }),
+      resume: (choice = {}, options) =>
+        run(
+          Effect.gen(function*() {
+            const { replay } = choice
+            const { force, replay: wanted } = yield* readResume({
+              ...choice,
+              replay: typeof replay === "object" && replay !== null ? { since: iso(replay.since) } : replay
+            })
+            const { probe, webhook } = yield* webhooks.resume({
+              workspaceId,
+              replay: typeof wanted === "object" ? { since: DateTime.toEpochMillis(wanted.since) } : wanted ?? "all",
+              force: force ?? false
+            })
+            return {
+              ...WebhookHandlers.status(webhook),
+              probe: probe === null ? null : DeliveriesHandlers.attempt(probe)
+            }
+          }),
+          { options }
+        ),
+      rotateSecret: (choice = {}, options) =>
+        run(
+          Effect.gen(function*() {
+            const { overlapSeconds } = yield* readRotation(choice)
+            const { previousExpiresAt, signingSecret } = yield* webhooks.rotateSecret({
+              workspaceId,
+              overlap: overlapSeconds === undefined ? Core.secretOverlap : Duration.seconds(overlapSeconds)
+            })
+            return {
+              signingSecret: Redacted.value(signingSecret),
+              previousExpiresAt: Time.iso(previousExpiresAt)
+            }
+          }),
+          { options }
+        ),
       deliveries: {
-        list: (filter = {}) =>
+        list: (filter = {}, options) =>
           Listing.make(
             running,
             "dlv",
@@ -151,33 +161,42 @@ export const make = Effect.gen(function*() {
                 readFilter(written(filter)),
                 (filter) => deliveries.list(workspaceId, inMillis(filter), page)
               ),
-            DeliveriesHandlers.listed
+            DeliveriesHandlers.listed,
+            options
           ),
-        get: (id) =>
-          run(Effect.map(deliveries.get(workspaceId, id), (detail) => ({
-            ...DeliveriesHandlers.listed(detail),
-            attempts: detail.attempts.map(DeliveriesHandlers.attempt)
-          }))),
-        retry: (id) => run(Effect.map(deliveries.retry(workspaceId, id), DeliveriesHandlers.listed))
+        get: (id, options) =>
+          run(
+            Effect.map(deliveries.get(workspaceId, id), (detail) => ({
+              ...DeliveriesHandlers.listed(detail),
+              attempts: detail.attempts.map(DeliveriesHandlers.attempt)
+            })),
+            { options }
+          ),
+        retry: (id, options) =>
+          run(Effect.map(deliveries.retry(workspaceId, id), DeliveriesHandlers.listed), { options })
       },
       replays: {
-        create: (replay) =>
-          run(Effect.gen(function*() {
-            const { since, status, until } = yield* readReplay(
-              { ...replay, since: iso(replay?.since), until: iso(replay?.until) }
-            )
-            return ReplaysHandlers.shown(
-              yield* replays.create({
-                workspaceId,
-                since: DateTime.toEpochMillis(since),
-                until: until === undefined ? undefined : DateTime.toEpochMillis(until),
-                status
-              })
-            )
-          })),
-        list: () => Listing.make(running, "job", (page) => replays.list(workspaceId, page), ReplaysHandlers.shown),
-        get: (id) => run(Effect.map(replays.get(workspaceId, id), ReplaysHandlers.shown)),
-        cancel: (id) => run(Effect.asVoid(replays.cancel(workspaceId, id)))
+        create: (replay, options) =>
+          run(
+            Effect.gen(function*() {
+              const { since, status, until } = yield* readReplay(
+                { ...replay, since: iso(replay?.since), until: iso(replay?.until) }
+              )
+              return ReplaysHandlers.shown(
+                yield* replays.create({
+                  workspaceId,
+                  since: DateTime.toEpochMillis(since),
+                  until: until === undefined ? undefined : DateTime.toEpochMillis(until),
+                  status
+                })
+              )
+            }),
+            { options }
+          ),
+        list: (options) =>
+          Listing.make(running, "job", (page) => replays.list(workspaceId, page), ReplaysHandlers.shown, options),
+        get: (id, options) => run(Effect.map(replays.get(workspaceId, id), ReplaysHandlers.shown), { options }),
+        cancel: (id, options) => run(Effect.asVoid(replays.cancel(workspaceId, id)), { options })
       }
     }
   }

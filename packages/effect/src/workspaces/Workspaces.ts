@@ -16,6 +16,7 @@ import {
 } from "@wac/core"
 import { Clock, Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { CallOptions } from "../generated/Messaging.ts"
 import * as Input from "../Input.ts"
 import { Credentials, credentialsOf, type NumberCredentials } from "../numbers/PhoneNumbers.ts"
 import type { Running } from "../Running.ts"
@@ -44,7 +45,7 @@ export interface NewWorkspace {
 /** The workspaces of an instance that serves several tenants. */
 export interface Workspaces {
   /** Oldest first. The first one is the default workspace. */
-  readonly list: () => Promise<ReadonlyArray<WorkspaceInfo>>
+  readonly list: (options?: CallOptions) => Promise<ReadonlyArray<WorkspaceInfo>>
   /**
    * Creates a further workspace with its number and the number's credentials: all of them or, if it rejects with
    * `invalid_body`, nothing. Store its id with your own tenant, and pass it to `wac.workspace(id)`. If it rejects with
@@ -52,7 +53,7 @@ export interface Workspaces {
    * `providerNumberId`, because no workspace can take over another's number: find the workspace with `list`, by a name
    * that only this tenant has.
    */
-  readonly create: (workspace: NewWorkspace) => Promise<WorkspaceInfo>
+  readonly create: (workspace: NewWorkspace, options?: CallOptions) => Promise<WorkspaceInfo>
 }
 
 const readWorkspace = Input.read(Schema.Struct({
@@ -148,23 +149,26 @@ export const make = Effect.gen(function*() {
   const create = yield* creating
 
   return ({ run }: Running): Workspaces => ({
-    list: () => run(Effect.map(store.list, (all) => all.map(shown))),
-    create: (workspace) =>
-      run(Effect.gen(function*() {
-        const { credentials, name, phoneNumber, providerNumberId = phoneNumber, ...given } = yield* readWorkspace(
-          workspace
-        )
-        if ((yield* numbers.named({ providerNumberId })).length > 0) {
-          return yield* new Errors.InvalidBody({
-            reason: "invalid_field",
-            param: "providerNumberId",
-            message: "providerNumberId already belongs to a workspace"
-          })
-        }
-        const providerAccountId = given.providerAccountId ?? (yield* provider.firstNumber).providerAccountId
-        const learned = PhoneNumber.unlearned
-        const number = { phoneNumber, providerNumberId, providerAccountId, learned }
-        return shown(yield* create(name, number, credentials && credentialsOf(credentials)))
-      }))
+    list: (options) => run(Effect.map(store.list, (all) => all.map(shown)), { options }),
+    create: (workspace, options) =>
+      run(
+        Effect.gen(function*() {
+          const { credentials, name, phoneNumber, providerNumberId = phoneNumber, ...given } = yield* readWorkspace(
+            workspace
+          )
+          if ((yield* numbers.named({ providerNumberId })).length > 0) {
+            return yield* new Errors.InvalidBody({
+              reason: "invalid_field",
+              param: "providerNumberId",
+              message: "providerNumberId already belongs to a workspace"
+            })
+          }
+          const providerAccountId = given.providerAccountId ?? (yield* provider.firstNumber).providerAccountId
+          const learned = PhoneNumber.unlearned
+          const number = { phoneNumber, providerNumberId, providerAccountId, learned }
+          return shown(yield* create(name, number, credentials && credentialsOf(credentials)))
+        }),
+        { options }
+      )
   })
 })
