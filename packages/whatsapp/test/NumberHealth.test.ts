@@ -186,7 +186,7 @@ describe("looking at the numbers", () => {
           _tag: "Number",
           number: { providerNumberId: "b" },
           at: 0,
-          change: { block: SenderBlock.of("credentials", 0, { code: "190", message: "Bad …" }) }
+          change: { block: SenderBlock.of("credentials", 0, { code: "190", message: "Bad …" }, "send") }
         },
         { _tag: "Number", number: { providerNumberId: "g" }, at: 0, change: {} }
       ])

@@ -141,6 +141,37 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       yield* accepted(world, template(anyone()))
     }))
 
+  it.effect("a restricted account whose number may still reply sends no replies once it is banned", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const customer = anyone()
+      yield* Effect.orDie(world.api.receive({ from: customer }))
+      yield* world.quiet
+      yield* world.pass("1 second")
+      const expiration = Math.floor((yield* Clock.currentTimeMillis) / 1000) + 7 * 86_400
+      yield* world.api.announce("account_update", {
+        event: "ACCOUNT_RESTRICTION",
+        restriction_info: [{ restriction_type: "RESTRICTED_BIZ_INITIATED_MESSAGING", expiration }]
+      })
+      yield* world.untilNumber(({ block }) => block?.scope === "outside_window")
+      yield* accepted(world, text(customer))
+      yield* world.pass("2 seconds")
+      yield* world.api.announce("account_update", {
+        event: "DISABLED_UPDATE",
+        ban_info: { waba_ban_state: "DISABLE" }
+      })
+      const { block } = yield* world.untilNumber(({ block }) => block?.provider.code === "DISABLED_UPDATE")
+      assert.strictEqual(block.scope, "all")
+      const refusal = { code: "forbidden", reason: "sender_not_available", provider: block.provider }
+      yield* assertRefused(403, refusal, text(customer))
+      yield* world.pass("1 second")
+      yield* world.api.announce("account_update", {
+        event: "DISABLED_UPDATE",
+        ban_info: { waba_ban_state: "REINSTATE" }
+      })
+      yield* world.untilNumber(({ status }) => status === "available")
+    }))
+
   it.effect("a flagged number shows its quality and continues to send", () =>
     Effect.gen(function*() {
       const world = yield* World
