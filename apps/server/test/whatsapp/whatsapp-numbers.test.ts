@@ -184,6 +184,40 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
     }))
 })
 
+const alone = World.layer({ environment: checks.unlimited, api: { settings: generous } })
+
+layer(alone, checks.live)("the alert of a blocked number", (it) => {
+  it.effect("the alert of a number whose token has expired is open until a message is accepted, and closes once", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const ofKind = (wanted: string) =>
+        Effect.map(
+          call(`${world.url}/internal/alerts`, { headers: world.session }),
+          ({ body }): ReadonlyArray<{ readonly closedAt: string | null }> =>
+            body.data.filter(({ kind }: { readonly kind: string }) => kind === wanted)
+        )
+      const blocked = ofKind("number_blocked")
+      const nextLook = Effect.andThen(world.pass("1 minute"), blocked)
+      yield* world.api.acceptTokens(["another"])
+      assert.strictEqual((yield* send(world, template(anyone()))).status, 502)
+      yield* world.untilNumber(({ status }) => status === "blocked")
+      yield* checks.until(nextLook, ({ length }) => length === 1)
+      for (const _ of [1, 2, 3, 4]) yield* world.pass("1 minute")
+      // once this problem has an alert, all were looked at again
+      yield* call(`${world.url}/internal/webhook/pause`, { method: "POST", headers: world.session })
+      yield* checks.until(
+        Effect.andThen(world.pass("1 minute"), ofKind("webhook_paused")),
+        ({ length }) => length === 1
+      )
+      assert.deepStrictEqual((yield* blocked).map(({ closedAt }) => closedAt), [null])
+
+      yield* world.api.acceptTokens([world.api.identity.accessToken])
+      yield* accepted(world, template(anyone()))
+      yield* checks.until(nextLook, ([alert]) => alert?.closedAt !== null)
+      assert.lengthOf(yield* nextLook, 1)
+    }))
+})
+
 const few = World.layer({
   environment: checks.unlimited,
   api: { settings: generous },

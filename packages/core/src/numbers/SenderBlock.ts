@@ -85,6 +85,13 @@ export const of = (
 /** Whether the block is in force at `now`. */
 export const inForce = ({ until }: Pick<SenderBlock, "until">, now: Instant): boolean => until === null || now < until
 
+/**
+ * Whether the cause of the block may still exist at `now`. After a trial's time sends are tried, but only an accepted send
+ * or a report of the provider shows that they work.
+ */
+export const mayLast = ({ basis, until }: Pick<SenderBlock, "basis" | "until">, now: Instant): boolean =>
+  basis !== "term" || inForce({ until }, now)
+
 /** Whether the block stops a message at `now`, given whether the customer's service window is open. */
 export const stops = (block: Pick<SenderBlock, "scope" | "until">, isOpen: boolean, now: Instant): boolean =>
   inForce(block, now) && (block.scope === "all" || !isOpen)
