@@ -60,6 +60,7 @@ import * as outboxAgain from "./migrations/0049_outbox_again.ts"
 import * as retriedReplays from "./migrations/0050_retried_replays.ts"
 import * as skippedAndOptedOut from "./migrations/0051_skipped_and_opted_out.ts"
 import * as fullBuckets from "./migrations/0052_full_buckets.ts"
+import * as blockBasis from "./migrations/0053_block_basis.ts"
 import { OpenError } from "./OpenError.ts"
 import * as Schema from "./Schema.ts"
 import { describe, isPassing, problemOf } from "./SqlFailure.ts"
@@ -136,7 +137,8 @@ export const all: ReadonlyArray<Migration> = [
   { name: "outbox again", sql: outboxAgain.sql, index: outboxAgain.index, additive: true },
   { name: "retried replays", sql: retriedReplays.sql, index: retriedReplays.index, additive: true },
   { name: "skipped and opted out", sql: skippedAndOptedOut.sql, index: skippedAndOptedOut.indexes, additive: true },
-  { name: "full buckets", sql: fullBuckets.sql, index: fullBuckets.index, additive: true }
+  { name: "full buckets", sql: fullBuckets.sql, index: fullBuckets.index, additive: true },
+  { name: "block basis", sql: blockBasis.sql, additive: true }
 ]
 
 /** Serializes the migrations of a schema. The number is arbitrary but must stay the same. */

@@ -140,6 +140,30 @@ for (const { layer: clientLayer, name } of clients) {
         ])
       }))
 
+    it.effect("a restriction that was stored with an end keeps it, and no other block has one", () =>
+      Effect.gen(function*() {
+        const client = yield* emptied
+        const before = Migrations.all.findIndex(({ name }) => name === "block basis")
+        yield* Migrations.run(Migrations.all.slice(0, before))
+        const hour = 3_600_000
+        const numbers = [
+          ["with an end", "restricted", 7 * hour],
+          ["without", "restricted", hour],
+          ["of a send", "quality", hour],
+          ["without a trial", "restricted", null]
+        ] as const
+        yield* client`insert into wac.workspaces (id, name, created_at) values ('ws', 'Acme', 1)`
+        for (const [id, reason, until] of numbers) {
+          yield* client`
+            insert into wac.phone_numbers (id, workspace_id, provider, phone_number, provider_number_id,
+              provider_account_id, block_reason, block_scope, blocked_since, blocked_until, block_told_at)
+            values (${id}, 'ws', 'sandbox', ${id}, ${id}, 'a', ${reason}, 'all', 0, ${until}, 0)`
+        }
+        yield* Migrations.run(Migrations.all.slice(0, before + 1))
+        const found = yield* client`select id from wac.phone_numbers where block_basis = 'term'`
+        assert.deepStrictEqual(found, [{ id: "with an end" }])
+      }))
+
     it.effect("the version before finds its queue of campaigns under the former name, without callers' messages", () =>
       Effect.gen(function*() {
         const client = yield* emptied

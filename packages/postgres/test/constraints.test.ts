@@ -284,6 +284,7 @@ const domains: { readonly [domain: string]: { readonly has: ReadonlyArray<unknow
     refuses: "unknown"
   },
   block_reason: { has: SenderBlock.SenderBlockReason.literals, refuses: "mood" },
+  block_basis: { has: SenderBlock.SenderBlockBasis.literals, refuses: "mood" },
   block_scope: { has: SenderBlock.SenderBlockScope.literals, refuses: "none" },
   amount: { has: [0, 1], refuses: -1 },
   tally: { has: [0, 1], refuses: -1 },

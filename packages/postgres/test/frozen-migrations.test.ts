@@ -59,7 +59,8 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["outbox again", "92a0243112c6c0c97c8c813fa30e69c20cdfc86bf98a7eba23b94460599d1e44"],
   ["retried replays", "6c10917c68f4a5235b40fba905d1c8ff85c9f706eed52b253ac8d5feb0038c3a"],
   ["skipped and opted out", "04ff22d32283ed851d49105fdbf6ec9fe42ddc50fcd462c4fe1d6cb8da33c376"],
-  ["full buckets", "38276c4dad2398d277ae0ea10e08d7db1d8262f216a7110f7f8ed6f3e1b0f47b"]
+  ["full buckets", "38276c4dad2398d277ae0ea10e08d7db1d8262f216a7110f7f8ed6f3e1b0f47b"],
+  ["block basis", "57403d33f73237e9db79684fb024588f2f7c4ac21154495ed3f551897ee82ddd"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

@@ -370,6 +370,7 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
       const block: SenderBlock.SenderBlock = {
         reason: random.pick(SenderBlock.SenderBlockReason.literals),
         scope: random.pick(SenderBlock.SenderBlockScope.literals),
+        basis: random.pick(SenderBlock.SenderBlockBasis.literals),
         since: now,
         until: random.pick([null, now + hour]),
         provider: { code: "1", message: "no \u0000 \ud800 “”" }

@@ -142,6 +142,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
       const block: SenderBlock.SenderBlock = {
         reason: random.pick(SenderBlock.SenderBlockReason.literals),
         scope: random.pick(SenderBlock.SenderBlockScope.literals),
+        basis: random.pick(SenderBlock.SenderBlockBasis.literals),
         since: at,
         until: random.pick([null, at + hour]),
         provider: random.pick([null, { code: "1", message: "no \u0000 \ud800 “”" }])

@@ -126,7 +126,7 @@ const restricted = (restrictions: ReadonlyArray<Payload.Json>, source: PostSourc
       latest === undefined || expiration === undefined ? undefined : Math.max(latest, expiration),
     0
   )
-  return changed(accountOf(source), { block: until === undefined ? block : { ...block, until } }, source)
+  return changed(accountOf(source), { block: until === undefined ? block : { ...block, until, basis: "term" } }, source)
 }
 
 const account: ReadChange = (value, source) => {

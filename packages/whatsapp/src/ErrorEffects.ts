@@ -38,7 +38,8 @@ export const of = (
         : numberId !== undefined
         ? { providerNumberId: numberId }
         : undefined
-      const block = SenderBlock.of(effect.reason, at, { code: `${error.code}`, message: error.message || title })
+      const provider = { code: `${error.code}`, message: error.message || title }
+      const block = SenderBlock.of(effect.reason, at, provider, "send")
       return number === undefined ? [] : [{ _tag: "Number", number, at, change: { block } }]
     }
     case "TemplateStatus":

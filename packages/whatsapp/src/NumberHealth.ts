@@ -10,12 +10,14 @@ import {
   type PhoneNumber,
   PhoneNumberStore,
   RepeatedFailure,
+  type SenderBlock,
   type SenderCredentials,
   WorkspaceStore
 } from "@wac/core"
 import { Clock, Duration, Effect, Layer, Redacted } from "effect"
 import * as Classification from "./Classification.ts"
 import * as CloudApi from "./CloudApi.ts"
+import * as ErrorCodes from "./ErrorCodes.ts"
 import * as ErrorEffects from "./ErrorEffects.ts"
 import * as NumberInfo from "./NumberInfo.ts"
 import * as SenderAccess from "./SenderAccess.ts"
@@ -24,6 +26,10 @@ import { providerName, type WhatsAppConfig } from "./WhatsAppConfig.ts"
 
 /** The interval. Meta accepts 200 such requests an hour for an account. */
 const every = Duration.hours(1)
+
+/** Whether the error that made the block is about a permission. */
+const isOfPermission = ({ provider }: SenderBlock.SenderBlock): boolean =>
+  provider !== null && ErrorCodes.of({ code: Number(provider.code) })?.class === "permission"
 
 /**
  * The changes that follow from a response about a number. Of errors, only those of authentication count. That a number
@@ -43,8 +49,8 @@ const itemsOf = (
   }
   const { change, phoneNumber } = NumberInfo.read(answer.json, at)
   if (phoneNumber === undefined) return []
-  // a response proves that the token is valid
-  const lifted = block?.reason === "credentials" ? { lifts: block.reason } : {}
+  // a response proves that the token is valid, but not that it may send
+  const lifted = block?.reason === "credentials" && !isOfPermission(block) ? { lifts: block.reason } : {}
   return [{ _tag: "Number", number: { providerNumberId }, at, change: { ...lifted, ...change } }]
 }
 

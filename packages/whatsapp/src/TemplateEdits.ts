@@ -54,7 +54,13 @@ const AppId = Payload.shape({ id: Payload.word })
 
 const Session = Payload.shape({ id: Payload.word })
 
-const Handle = Payload.shape({ h: Payload.word })
+/** The handle of a file, with a line for each part of it: only the limit of a response bounds its length. */
+const handle: Payload.Read<string | undefined> = (json) => {
+  const lines = Payload.text(json)?.trim()
+  return lines === "" ? undefined : lines
+}
+
+const Handle = Payload.shape({ h: handle })
 
 const unconfirmed = new Errors.ServerError({
   reason: "provider_error",

@@ -158,7 +158,12 @@ describe("an account", () => {
   it("an account that may not send messages is blocked until the restriction ends", () => {
     const block = (until: number, message = initiated, scope: SenderBlock.SenderBlockScope = "outside_window") =>
       changed({
-        block: { reason: "restricted", scope, since: told, until, provider: { code: "ACCOUNT_RESTRICTION", message } }
+        block: {
+          ...SenderBlock.of("restricted", told, { code: "ACCOUNT_RESTRICTION", message }),
+          scope,
+          until,
+          basis: "term"
+        }
       })
     for (const expiration of [end, `${end}`, end * 1000, "2026-03-02T12:00:00+0000", "2026-03-02T12:00:00Z"]) {
       assert.deepStrictEqual<unknown>(
@@ -253,7 +258,7 @@ describe("an error outside of any message", () => {
       _tag: "Number",
       number,
       at: now,
-      change: { block: SenderBlock.of(reason, now, { code: `${code}`, message: "No: Details" }) }
+      change: { block: SenderBlock.of(reason, now, { code: `${code}`, message: "No: Details" }, "send") }
     })
     assert.deepStrictEqual<unknown>(error(131048), [blocked("quality", 131048, { providerNumberId: number })])
     assert.deepStrictEqual<unknown>(error(131042), [blocked("payment", 131042, { providerAccountId: account })])

@@ -195,10 +195,27 @@ describe("looking at the numbers", () => {
           _tag: "Number",
           number: { providerNumberId: "b" },
           at: 0,
-          change: { block: SenderBlock.of("credentials", 0, { code: "190", message: "Bad …" }) }
+          change: { block: SenderBlock.of("credentials", 0, { code: "190", message: "Bad …" }, "send") }
         },
         { _tag: "Number", number: { providerNumberId: "g" }, at: 0, change: {} }
       ])
+    }))
+
+  it.effect("a look lifts a block for the token, and none for a permission to send, which it does not prove", () =>
+    Effect.gen(function*() {
+      const codes = [0, 102, 190, 987_654, 3, 10, 131_005, 200, 299].map(String)
+      const upstream = yield* Upstream.serve((socket) => {
+        socket.write(answer({}))
+      })
+      const told = yield* looking(upstream.baseUrl, () =>
+        Effect.succeed(codes.map((code) => ({
+          ...sender,
+          providerNumberId: code,
+          block: SenderBlock.of("credentials", 0, { code, message: "No" })
+        }))))
+      const changes = (yield* told.waitFor(codes.length)).map((item) => item._tag === "Number" ? item.change : item)
+      const isLifted = [true, true, true, true, false, false, false, false, false]
+      assert.deepStrictEqual(changes, isLifted.map((lifted) => lifted ? { lifts: "credentials" } : {}))
     }))
 
   it.effect("a look uses the number's own credentials, if it has some", () =>

@@ -52,33 +52,48 @@ it.live("a template is created for review, listed, changed after its approval an
 
 const pdf = new TextEncoder().encode("%PDF-1.7 a sample")
 
+const sample: Media.Media = {
+  id: "med_01K8ZPZ1P6E8F0G4H5J7K9M1TV" as Id.MediaId,
+  workspaceId: "wks_01K8ZPZ1P6E8F0G4H5J7K9M1TV" as Id.WorkspaceId,
+  mimeType: "application/pdf",
+  size: pdf.length,
+  isAnimated: false,
+  isOpus: false,
+  sha256: "0",
+  filename: "sample.pdf",
+  createdAt: 0,
+  lastUsedAt: 0
+}
+
 it.live("a sample file is uploaded whole, and its handle is taken in a header", () =>
   Effect.gen(function*() {
     const { number, provider } = yield* simulated(unreviewed)
     const { create, uploadSample } = provider.templateEditor!
-    const media: Media.Media = {
-      id: "med_01K8ZPZ1P6E8F0G4H5J7K9M1TV" as Id.MediaId,
-      workspaceId: number.workspaceId,
-      mimeType: "application/pdf",
-      size: pdf.length,
-      isAnimated: false,
-      isOpus: false,
-      sha256: "0",
-      filename: "sample.pdf",
-      createdAt: 0,
-      lastUsedAt: 0
-    }
     const bytes = Stream.make(pdf.subarray(0, 5), pdf.subarray(5))
-    const handle = yield* uploadSample({ sender: number, media, bytes })
+    const handle = yield* uploadSample({ sender: number, media: sample, bytes })
     assert.match(handle, /^4::/)
     const header = { type: "HEADER", format: "DOCUMENT", example: { header_handle: [handle] } } as const
     const made = yield* create(number, { ...draft, components: [header, ...draft.components] })
     assert.deepStrictEqual(made.components[0], header)
 
     const text = yield* Effect.flip(
-      uploadSample({ sender: number, media: { ...media, mimeType: "text/plain" }, bytes })
+      uploadSample({ sender: number, media: { ...sample, mimeType: "text/plain" }, bytes })
     )
     assert.strictEqual(text._tag, "InvalidBody")
+  }))
+
+it.live("a large sample file's handle has a line for each part, and all lines are passed on", () =>
+  Effect.gen(function*() {
+    const { number, provider } = yield* simulated(unreviewed)
+    const { create, uploadSample } = provider.templateEditor!
+    const parts = Array.from({ length: 20 }, () => new Uint8Array(64 * 1024))
+    const media: Media.Media = { ...sample, mimeType: "video/mp4", size: 20 * 64 * 1024, filename: "sample.mp4" }
+    const handle = yield* uploadSample({ sender: number, media, bytes: Stream.fromIterable(parts) })
+    assert.lengthOf(new Set(handle.split("\n")), 5)
+    for (const line of handle.split("\n")) assert.match(line, /^4::.{180,190}$/)
+    const header = { type: "HEADER", format: "VIDEO", example: { header_handle: [handle] } } as const
+    const made = yield* create(number, { ...draft, components: [header, ...draft.components] })
+    assert.deepStrictEqual(made.components[0], header)
   }))
 
 it.live("a template is approved by itself after a while", () =>

@@ -93,7 +93,9 @@ it.live(
         Context.get(services, PhoneNumberStore.PhoneNumberStore).observe({
           name: { providerNumberId: "1066" },
           at: now(),
-          change: { block: { reason: "restricted", scope: "all", since: now(), until: null, provider: null } }
+          change: {
+            block: { reason: "restricted", scope: "all", basis: "report", since: now(), until: null, provider: null }
+          }
         })
       )
       assert.include((yield* numbers("list")).stdout, "blocked: the provider has restricted")

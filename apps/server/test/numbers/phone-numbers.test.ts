@@ -51,7 +51,7 @@ describe.concurrent("phone numbers", () => {
 
       const since = Date.parse("2026-01-02T03:04:05.678Z")
       const provider = { code: "131048", message: "Spam rate limit hit" }
-      const block = { reason: "quality", scope: "all", since, until: null, provider } as const
+      const block = { reason: "quality", scope: "all", basis: "report", since, until: null, provider } as const
       yield* Effect.orDie(
         stored(server).observe({
           name: { providerNumberId: "sandbox-1" },

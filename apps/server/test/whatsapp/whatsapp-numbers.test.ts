@@ -141,6 +141,37 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       yield* accepted(world, template(anyone()))
     }))
 
+  it.effect("a restricted account whose number may still reply sends no replies once it is banned", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const customer = anyone()
+      yield* Effect.orDie(world.api.receive({ from: customer }))
+      yield* world.quiet
+      yield* world.pass("1 second")
+      const expiration = Math.floor((yield* Clock.currentTimeMillis) / 1000) + 7 * 86_400
+      yield* world.api.announce("account_update", {
+        event: "ACCOUNT_RESTRICTION",
+        restriction_info: [{ restriction_type: "RESTRICTED_BIZ_INITIATED_MESSAGING", expiration }]
+      })
+      yield* world.untilNumber(({ block }) => block?.scope === "outside_window")
+      yield* accepted(world, text(customer))
+      yield* world.pass("2 seconds")
+      yield* world.api.announce("account_update", {
+        event: "DISABLED_UPDATE",
+        ban_info: { waba_ban_state: "DISABLE" }
+      })
+      const { block } = yield* world.untilNumber(({ block }) => block?.provider.code === "DISABLED_UPDATE")
+      assert.strictEqual(block.scope, "all")
+      const refusal = { code: "forbidden", reason: "sender_not_available", provider: block.provider }
+      yield* assertRefused(403, refusal, text(customer))
+      yield* world.pass("1 second")
+      yield* world.api.announce("account_update", {
+        event: "DISABLED_UPDATE",
+        ban_info: { waba_ban_state: "REINSTATE" }
+      })
+      yield* world.untilNumber(({ status }) => status === "available")
+    }))
+
   it.effect("a flagged number shows its quality and continues to send", () =>
     Effect.gen(function*() {
       const world = yield* World
@@ -150,6 +181,40 @@ layer(World.layer({ environment: checks.unlimited, api: { settings: generous } }
       )
       yield* world.untilNumber(({ quality }) => quality === "red")
       yield* accepted(world, template(anyone()))
+    }))
+})
+
+const alone = World.layer({ environment: checks.unlimited, api: { settings: generous } })
+
+layer(alone, checks.live)("the alert of a blocked number", (it) => {
+  it.effect("the alert of a number whose token has expired is open until a message is accepted, and closes once", () =>
+    Effect.gen(function*() {
+      const world = yield* World
+      const ofKind = (wanted: string) =>
+        Effect.map(
+          call(`${world.url}/internal/alerts`, { headers: world.session }),
+          ({ body }): ReadonlyArray<{ readonly closedAt: string | null }> =>
+            body.data.filter(({ kind }: { readonly kind: string }) => kind === wanted)
+        )
+      const blocked = ofKind("number_blocked")
+      const nextLook = Effect.andThen(world.pass("1 minute"), blocked)
+      yield* world.api.acceptTokens(["another"])
+      assert.strictEqual((yield* send(world, template(anyone()))).status, 502)
+      yield* world.untilNumber(({ status }) => status === "blocked")
+      yield* checks.until(nextLook, ({ length }) => length === 1)
+      for (const _ of [1, 2, 3, 4]) yield* world.pass("1 minute")
+      // once this problem has an alert, all were looked at again
+      yield* call(`${world.url}/internal/webhook/pause`, { method: "POST", headers: world.session })
+      yield* checks.until(
+        Effect.andThen(world.pass("1 minute"), ofKind("webhook_paused")),
+        ({ length }) => length === 1
+      )
+      assert.deepStrictEqual((yield* blocked).map(({ closedAt }) => closedAt), [null])
+
+      yield* world.api.acceptTokens([world.api.identity.accessToken])
+      yield* accepted(world, template(anyone()))
+      yield* checks.until(nextLook, ([alert]) => alert?.closedAt !== null)
+      assert.lengthOf(yield* nextLook, 1)
     }))
 })
 

@@ -150,12 +150,16 @@ export const problems = (
         "The receiver refused events for 24 hours while it took others: deliver them again before they are deleted."
     })
   }
-  for (const { block, id, learned, phoneNumber } of numbers) {
-    if (block !== null && SenderBlock.inForce(block, now)) {
+  for (const { available, block, id, learned, phoneNumber } of numbers) {
+    // no message can show that the block of a number that the operator has switched off is over
+    if (block !== null && (available ? SenderBlock.mayLast : SenderBlock.inForce)(block, now)) {
+      const why = SenderBlock.describe(block)
       found.push({
         kind: "number_blocked",
         subject: id,
-        message: `Sending from ${phoneNumber} is blocked: ${SenderBlock.describe(block)}.`
+        message: SenderBlock.inForce(block, now)
+          ? `Sending from ${phoneNumber} is blocked: ${why}.`
+          : `Sending from ${phoneNumber} was blocked: ${why}. The next message shows whether it still is.`
       })
     }
     if (learned.quality !== null && low.has(learned.quality.toLowerCase())) {

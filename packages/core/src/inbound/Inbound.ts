@@ -113,13 +113,18 @@ export class Inbound extends Context.Service<Inbound, {
         if (InboundMessage.isTooOld(message, receivedAt)) return "too_old"
         const [number] = yield* numbers.named({ providerNumberId: message.providerNumberId })
         if (number === undefined) return "unknown_number"
+        if (message.file !== undefined) {
+          // its file may have been deleted since, and would be downloaded again
+          const known = yield* messages.idOf(message.providerNumberId, message.providerMessageId)
+          if (Option.isSome(known)) return "duplicate"
+        }
         const names = new Map<string, Id.MessageId>()
         for (const name of InboundMessage.refersTo(message)) {
           const id = yield* messages.idOf(message.providerNumberId, name)
           if (Option.isSome(id)) names.set(name, id.value)
         }
         const known = InboundMessage.named(message, (name) => names.get(name))
-        // before the message, because its event has the file's id; a repeated message finds the same file
+        // before the message, because its event has the file's id; if the message fails, its repeat finds the same file
         const mediaId = yield* expectFile(message, number, receivedAt)
         return yield* contacts.recordInbound({
           now,

@@ -181,7 +181,7 @@ const blockAfter = (
   if (block !== undefined) {
     const isOlder = at + (block === null ? 0 : blockMayBeLaterBy) < toldAt
     // the error of a send is newer than the report of the restriction that caused it, and may arrive first
-    return isOlder && (block === null || before === null || !SenderBlock.isBetter(block, before, toldAt))
+    return isOlder && (block === null || before === null || !SenderBlock.isBetter(block, before))
       ? undefined
       : { block: block && SenderBlock.renewed(before, block) }
   }

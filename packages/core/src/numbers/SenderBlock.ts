@@ -25,10 +25,18 @@ export type SenderBlockReason = typeof SenderBlockReason.Type
 export const SenderBlockScope = Schema.Literals(["all", "outside_window"])
 export type SenderBlockScope = typeof SenderBlockScope.Type
 
+/**
+ * What a block rests on: the error of a `send`, a `report` of the provider without an end, or its report of a block with
+ * an end (`term`).
+ */
+export const SenderBlockBasis = Schema.Literals(["send", "report", "term"])
+export type SenderBlockBasis = typeof SenderBlockBasis.Type
+
 /** A block of a number by the provider. */
 export interface SenderBlock {
   readonly reason: SenderBlockReason
   readonly scope: SenderBlockScope
+  readonly basis: SenderBlockBasis
   readonly since: Instant
   /** When sends are tried again; `null` if only the provider or the operator can lift the block. */
   readonly until: Instant | null
@@ -56,10 +64,19 @@ export const trialAfter: Readonly<Record<SenderBlockReason, Duration.Duration>> 
   display_name: Duration.hours(1)
 }
 
-/** A block of all messages without an end from the provider. If the provider gives one, set `until` to it. */
-export const of = (reason: SenderBlockReason, now: Instant, provider: ProviderDetail | null): SenderBlock => ({
+/**
+ * A block of all messages without an end from the provider. If the provider gives one, set `until` to it and `basis` to
+ * `term`.
+ */
+export const of = (
+  reason: SenderBlockReason,
+  now: Instant,
+  provider: ProviderDetail | null,
+  basis: "send" | "report" = "report"
+): SenderBlock => ({
   reason,
   scope: "all",
+  basis,
   since: now,
   until: now + Duration.toMillis(trialAfter[reason]),
   provider
@@ -68,34 +85,38 @@ export const of = (reason: SenderBlockReason, now: Instant, provider: ProviderDe
 /** Whether the block is in force at `now`. */
 export const inForce = ({ until }: Pick<SenderBlock, "until">, now: Instant): boolean => until === null || now < until
 
+/**
+ * Whether the cause of the block may still exist at `now`. After a trial's time sends are tried, but only an accepted send
+ * or a report of the provider shows that they work.
+ */
+export const mayLast = ({ basis, until }: Pick<SenderBlock, "basis" | "until">, now: Instant): boolean =>
+  basis !== "term" || inForce({ until }, now)
+
 /** Whether the block stops a message at `now`, given whether the customer's service window is open. */
 export const stops = (block: Pick<SenderBlock, "scope" | "until">, isOpen: boolean, now: Instant): boolean =>
   inForce(block, now) && (block.scope === "all" || !isOpen)
 
-/** Whether a block that was reported at `at` has no end from the provider ({@link of}). */
-const isTrial = ({ reason, until }: SenderBlock, at: Instant): boolean =>
-  until === at + Duration.toMillis(trialAfter[reason])
-
 const endsLater = (a: SenderBlock, b: SenderBlock): boolean => (a.until ?? Infinity) > (b.until ?? Infinity)
 
 /**
- * The block after the provider has reported `next`. A block for the same reason continues and keeps its start. If `next`
- * has no end from the provider, it says nothing against a block that ends later, which keeps its end and scope.
+ * The block after the provider has reported `next`. A block for the same reason continues and keeps its start. The error
+ * of a send says nothing against a block that ends later, which keeps its end and scope: the send may have met that
+ * block. A later report does, such as the ban of an account that was restricted.
  */
 export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock =>
   before?.reason !== next.reason
     ? next
     : {
-      ...(isTrial(next, next.since) && endsLater(before, next) ? before : next),
+      ...(next.basis === "send" && endsLater(before, next) ? before : next),
       since: Math.min(before.since, next.since)
     }
 
 /**
- * Whether an older report describes the block in force, which was reported at `at`, better: the block has no end from
- * the provider, and the older report is of a later one for the same reason.
+ * Whether an older report describes the block in force better: the block rests on the error of a send, and the older
+ * report is of a block for the same reason that ends later.
  */
-export const isBetter = (older: SenderBlock, inForce: SenderBlock, at: Instant): boolean =>
-  older.reason === inForce.reason && isTrial(inForce, at) && endsLater(older, inForce)
+export const isBetter = (older: SenderBlock, inForce: SenderBlock): boolean =>
+  older.reason === inForce.reason && inForce.basis === "send" && endsLater(older, inForce)
 
 const words: Readonly<Record<SenderBlockReason, string>> = {
   quality: "the provider has stopped this phone number because of its quality rating or reports of spam",

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { problems, type State } from "../../src/alerts/Alert.ts"
 import * as Campaign from "../../src/campaigns/Campaign.ts"
+import * as SenderBlock from "../../src/numbers/SenderBlock.ts"
 import { initial } from "../../src/webhooks/WebhookHealth.ts"
 import { day, hour, minute } from "../checks.ts"
 import { id, sender, start, template } from "../samples.ts"
@@ -147,6 +148,28 @@ describe("the alerts of a workspace", () => {
     for (const quality of ["GREEN", "YELLOW", "UNKNOWN"]) {
       assert.deepStrictEqual(kindsOf({ numbers: rated(quality) }), [])
     }
+  })
+
+  it("a blocked number is a problem until the provider's end, or until the block is lifted if only a trial would end it", () => {
+    const blocked = (block: SenderBlock.SenderBlock, now: number, available = true) =>
+      problems({ ...calm, now, numbers: [sender({ block, available })] }).map(({ kind, message }) => {
+        assert.strictEqual(kind, "number_blocked")
+        return message
+      })
+    const refused = "the provider does not accept the credentials of this phone number, or they lack a permission"
+    const met = SenderBlock.of("credentials", start, { code: "190", message: "expired" }, "send")
+    assert.deepStrictEqual(blocked(met, start), [`Sending from +14155550100 is blocked: ${refused}.`])
+    assert.deepStrictEqual(blocked(met, start + day), [
+      `Sending from +14155550100 was blocked: ${refused}. The next message shows whether it still is.`
+    ])
+    assert.lengthOf(blocked(met, start, false), 1)
+    assert.deepStrictEqual(blocked(met, start + day, false), [])
+    const ban = SenderBlock.of("restricted", start, null)
+    assert.lengthOf(blocked(ban, start + day), 1)
+    const restriction = { ...ban, scope: "outside_window", until: start + 7 * day, basis: "term" } as const
+    assert.lengthOf(blocked(restriction, start + 7 * day - 1), 1)
+    assert.deepStrictEqual(blocked(restriction, start + 7 * day), [])
+    assert.lengthOf(blocked({ ...restriction, until: null }, start + 365 * day), 1)
   })
 
   it("a paused template is a problem", () => {

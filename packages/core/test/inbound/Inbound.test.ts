@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, References } from "effect"
+import { Clock, Effect, Layer, Option, References } from "effect"
 import { TestClock } from "effect/testing"
 import { ContactStore } from "../../src/contacts/ContactStore.ts"
 import { Customers } from "../../src/contacts/Customers.ts"
@@ -9,6 +9,7 @@ import { Inbound } from "../../src/inbound/Inbound.ts"
 import type { InboundItem } from "../../src/inbound/InboundItem.ts"
 import type { InboundMessage } from "../../src/inbound/InboundMessage.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
+import type { Named } from "../../src/media/MediaStep.ts"
 import { MediaStore } from "../../src/media/MediaStore.ts"
 import type { Report } from "../../src/messages/Message.ts"
 import { Messages } from "../../src/messages/Messages.ts"
@@ -362,6 +363,40 @@ describe("the recipient in a status", () => {
 })
 
 describe("customers' messages", () => {
+  for (
+    const [how, remove] of [
+      ["was deleted", (file: Named) => MediaStore.use((store) => store.remove({ ...file, now: start, only: "file" }))],
+      [
+        "was erased with its customer",
+        ({ workspaceId }: Named) => Customers.use((customers) => customers.erase(workspaceId, "+12025550123"))
+      ]
+    ] as const
+  ) {
+    it.effect(
+      `a repeated message does not bring back its file, which ${how}`,
+      upstream(() =>
+        Effect.gen(function*() {
+          const { number, workspace } = yield* world()
+          const file = { providerMediaId: "1", sha256: null, filename: null }
+          const image = received(number, { type: "image", content: {}, file })
+          const claim = Effect.flatMap(
+            Clock.currentTimeMillis,
+            (now) => MediaStore.use((store) => store.claimAwaited({ now, until: now + hour, limit: 10 }))
+          )
+          yield* receive(image)
+          const [claimed] = yield* claim
+          const named = { workspaceId: workspace.id, id: claimed!.awaited.id }
+          yield* remove(named)
+          // its bytes are deleted once the claim of its download has ended
+          yield* TestClock.adjust(hour)
+          yield* MediaStore.use((store) => store.forget(named, start + hour))
+          assert.deepStrictEqual(yield* receive(image), [undefined])
+          assert.deepStrictEqual(yield* claim, [])
+        })
+      )
+    )
+  }
+
   it.effect(
     "a customer's message opens the window of the number, and records an event",
     upstream(() =>

@@ -27,7 +27,14 @@ const good: Circumstances = {
   customerCounted: false
 }
 
-const blocked: SenderBlock = { reason: "quality", scope: "all", since: start - 1, until: start + 1, provider: null }
+const blocked: SenderBlock = {
+  reason: "quality",
+  scope: "all",
+  basis: "report",
+  since: start - 1,
+  until: start + 1,
+  provider: null
+}
 
 /** Text inside a window, without any obstacle. */
 const goodText: Circumstances = {

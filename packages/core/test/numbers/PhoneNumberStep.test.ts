@@ -219,7 +219,7 @@ describe("observations and credentials", () => {
   })
 
   it.each(["credentials", "payment"] as const)("new credentials lift a block for credentials only: %s", (reason) => {
-    const block = { reason, scope: "all", since: start, until: null, provider: null } as const
+    const block = { reason, scope: "all", basis: "report", since: start, until: null, provider: null } as const
     const world = new World(number(1, { block }))
     const given = { now: start, id: id("pn", 1), credentials: credentials("v1") }
     assert.deepStrictEqual(world.setCredentials([given, { ...given, id: id("pn", 2) }]), [true, false])
@@ -277,7 +277,7 @@ it.prop("batches decide the same as their commands one by one", { commands: upTo
               tier: `${one.minutes}`,
               block: one.block === "none"
                 ? null
-                : { reason: one.block, scope: "all", since: start, until: null, provider: null }
+                : { reason: one.block, scope: "all", basis: "report", since: start, until: null, provider: null }
             }
           })))
         default:

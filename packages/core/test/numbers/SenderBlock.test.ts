@@ -30,6 +30,7 @@ describe("a block", () => {
     assert.deepStrictEqual(block, {
       reason,
       scope: "all",
+      basis: "report",
       since: start,
       until: start + Duration.toMillis(SenderBlock.trialAfter[reason]),
       provider: detail
@@ -39,8 +40,8 @@ describe("a block", () => {
   })
 
   it("a block for the same reason continues, and one for another reason begins", () => {
-    const before = SenderBlock.of("payment", start, detail)
-    const next = SenderBlock.of("payment", start + hour, null)
+    const before = SenderBlock.of("payment", start, detail, "send")
+    const next = SenderBlock.of("payment", start + hour, null, "send")
     assert.deepStrictEqual(SenderBlock.renewed(before, next), { ...next, since: start })
     assert.deepStrictEqual(SenderBlock.renewed(next, before), { ...next, since: start })
     assert.deepStrictEqual(SenderBlock.renewed(null, next), next)
@@ -48,30 +49,41 @@ describe("a block", () => {
     assert.deepStrictEqual(SenderBlock.renewed(before, other), other)
   })
 
-  it("a block with the provider's own end is kept against a report without one, and follows its newer reports", () => {
+  it("the error of a send leaves a block that ends later as it is, and every other report is followed", () => {
     for (const until of [start + 7 * day, null]) {
-      const restricted = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window", until } as const
-      const met = SenderBlock.of("restricted", start + minute, null)
+      const restricted = {
+        ...SenderBlock.of("restricted", start, detail),
+        scope: "outside_window",
+        until,
+        basis: "term"
+      } as const
+      const met = SenderBlock.of("restricted", start + minute, null, "send")
       assert.deepStrictEqual(SenderBlock.renewed(restricted, met), restricted)
       assert.deepStrictEqual(SenderBlock.renewed(met, restricted), restricted)
       const shortened = { ...restricted, since: start + hour, until: start + 3 * hour }
       assert.deepStrictEqual(SenderBlock.renewed(restricted, shortened), { ...shortened, since: start })
-      const other = SenderBlock.of("quality", start + minute, null)
+      const ban = SenderBlock.of("restricted", start + hour, detail)
+      assert.deepStrictEqual(SenderBlock.renewed(restricted, ban), { ...ban, since: start })
+      const other = SenderBlock.of("quality", start + minute, null, "send")
       assert.deepStrictEqual(SenderBlock.renewed(restricted, other), other)
     }
-    const ended = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window" } as const
-    const again = SenderBlock.of("restricted", start + day, null)
+    const ended = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window", basis: "term" } as const
+    const again = SenderBlock.of("restricted", start + day, null, "send")
     assert.deepStrictEqual(SenderBlock.renewed(ended, again), { ...again, since: start })
   })
 
-  it("an older report is better only if it is of a later end than a block without the provider's own", () => {
-    const older = { ...SenderBlock.of("restricted", start - minute, detail), until: start + 7 * day }
-    const met = SenderBlock.of("restricted", start, null)
-    assert.isTrue(SenderBlock.isBetter(older, met, start))
-    assert.isFalse(SenderBlock.isBetter(older, { ...met, until: start + day }, start))
-    assert.isFalse(SenderBlock.isBetter({ ...older, until: start + minute }, met, start))
-    assert.isFalse(SenderBlock.isBetter(SenderBlock.of("restricted", start - minute, null), met, start))
-    assert.isFalse(SenderBlock.isBetter({ ...older, reason: "payment" }, met, start))
+  it("an older report is better only if the block rests on the error of a send and the reported one ends later", () => {
+    const older = {
+      ...SenderBlock.of("restricted", start - minute, detail),
+      until: start + 7 * day,
+      basis: "term"
+    } as const
+    const met = SenderBlock.of("restricted", start, null, "send")
+    assert.isTrue(SenderBlock.isBetter(older, met))
+    assert.isFalse(SenderBlock.isBetter(older, SenderBlock.of("restricted", start, null)))
+    assert.isFalse(SenderBlock.isBetter({ ...older, until: start + minute }, met))
+    assert.isFalse(SenderBlock.isBetter(SenderBlock.of("restricted", start - minute, null), met))
+    assert.isFalse(SenderBlock.isBetter({ ...older, reason: "payment" }, met))
   })
 })
 

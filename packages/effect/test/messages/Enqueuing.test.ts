@@ -1,7 +1,7 @@
 /**
  * Enqueuing in a transaction of the host, on a storage whose outbox needs no server.
  */
-import { type Id, OutboxStore, PhoneNumberStore, type SenderBlock, WorkspaceStore } from "@wac/core"
+import { type Id, OutboxStore, PhoneNumberStore, SenderBlock, WorkspaceStore } from "@wac/core"
 import { MemoryStorage } from "@wac/memory"
 import { Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
@@ -25,7 +25,7 @@ const blocking = (scope: SenderBlock.SenderBlockScope) =>
         Effect.map(store.list(workspaceId), (numbers) =>
           numbers.map((number) => ({
             ...number,
-            block: { reason: "restricted" as const, scope, since: 0, until: null, provider: null }
+            block: { ...SenderBlock.of("restricted", 0, null), scope, until: null }
           })))
     }))
   )

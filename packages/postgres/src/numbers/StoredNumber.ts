@@ -25,6 +25,7 @@ export const own = columns<Omit<PhoneNumber.PhoneNumber, "block" | "learned">>({
 interface Reported {
   readonly blockReason: SenderBlock.SenderBlockReason | null
   readonly blockScope: SenderBlock.SenderBlockScope | null
+  readonly blockBasis: SenderBlock.SenderBlockBasis | null
   readonly blockedSince: Time.Instant | null
   readonly blockedUntil: Time.Instant | null
   readonly blockProvider: SenderBlock.SenderBlock["provider"]
@@ -37,6 +38,7 @@ interface Reported {
 export const reported = columns<Reported>({
   blockReason: "text",
   blockScope: "text",
+  blockBasis: "text",
   blockedSince: "bigint",
   blockedUntil: "bigint",
   // JSON, since it may contain escapes that PostgreSQL can store but not convert to text
@@ -52,6 +54,7 @@ export const reportedOf = (
 ): Reported => ({
   blockReason: block && block.reason,
   blockScope: block && block.scope,
+  blockBasis: block && block.basis,
   blockedSince: block && block.since,
   blockedUntil: block && block.until,
   blockProvider: block && block.provider,
@@ -63,12 +66,15 @@ export const reportedOf = (
 /** Reads a number from a row of `phone_numbers` in JSON. */
 export const number: Reader<PhoneNumber.PhoneNumber> = {
   read: (row) => {
-    const { blockProvider, blockReason, blockScope, blockedSince, blockedUntil, ...learned } = reported.read(row)
+    const { blockBasis, blockProvider, blockReason, blockScope, blockedSince, blockedUntil, ...learned } = reported
+      .read(row)
     return {
       ...own.read(row),
       block: blockReason === null ? null : {
         reason: blockReason,
         scope: blockScope!,
+        // the previous version, which may run beside this one, writes none
+        basis: blockBasis ?? "report",
         since: blockedSince!,
         until: blockedUntil,
         provider: blockProvider

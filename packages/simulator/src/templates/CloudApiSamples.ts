@@ -12,6 +12,27 @@ type Session = { readonly id: string }
 /** The response to the upload's file. */
 type Handle = { readonly h: string }
 
+/** An upload that has begun. */
+interface Upload {
+  readonly length: number
+  readonly type: string
+}
+
+/** The bytes of a file that one line of its handle is for: our guess, since no source tells the size. */
+const partBytes = 256 * 1024
+
+/**
+ * The handle of a file: a line for each of its parts, of the length that Meta's have.
+ * Source: Meta, "Utility templates", the example of a header's handle.
+ */
+const handleOf = (session: string, { length, type }: Upload): string =>
+  Array.from({ length: Math.ceil(length / partBytes) }, (_, part) => {
+    const signature = Buffer.from(`${part} ${session}`).toString("base64url").padEnd(110, "0").slice(0, 110)
+    return `4::${
+      Buffer.from(type).toString("base64")
+    }:${signature}:e:1759093121:${appId}:100089620928913:ARYyOAh63uQLhDpqOdk`
+  }).join("\n")
+
 export interface Samples {
   /** Begins an upload of a file with this name, length and type. */
   readonly begin: (query: URLSearchParams) => Session | Errors.Refusal
@@ -23,7 +44,7 @@ export interface Samples {
 }
 
 export const make = (): Samples => {
-  const lengths = new Map<string, number>()
+  const uploads = new Map<string, Upload>()
   let made = 0
   return {
     begin: (query) => {
@@ -32,18 +53,18 @@ export const make = (): Samples => {
       if (!(length > 0)) return Errors.badParameter("(#100) The parameter file_length is required.")
       if (!types.has(type)) return Errors.badParameter(`(#100) The file type ${type} is not supported.`)
       const id = `upload:MTphdHRhY2htZW50${made++}?sig=ARZqkGCA_uQMxC8nHKI`
-      lengths.set(id, length)
+      uploads.set(id, { length, type })
       return { id }
     },
     take: (session, { authorization, length, offset }) => {
       if (!authorization?.startsWith("OAuth ")) return Errors.badToken("The scheme of the access token must be OAuth.")
-      const wanted = lengths.get(session)
+      const wanted = uploads.get(session)
       if (wanted === undefined) return Errors.badParameter("(#100) The upload session is unknown.")
-      if (offset !== "0" || length !== wanted) {
+      if (offset !== "0" || length !== wanted.length) {
         return Errors.badParameter("(#100) The part has a wrong offset or length.")
       }
-      lengths.delete(session)
-      return { h: `4::${Buffer.from(session).toString("base64url")}` }
+      uploads.delete(session)
+      return { h: handleOf(session, wanted) }
     }
   }
 }

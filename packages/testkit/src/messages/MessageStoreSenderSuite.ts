@@ -182,13 +182,13 @@ export const tests = (it: Fixture.It): void => {
         const error = reason === "credentials" ? "server_error/provider_error" : "forbidden/sender_not_available"
         const param = reason === "credentials" ? undefined : "from"
         yield* observe({ providerNumberId }, start, {
-          block: { reason, scope: "all", since: start, until, provider: detail }
+          block: { reason, scope: "all", basis: "report", since: start, until, provider: detail }
         })
         assert.deepStrictEqual(yield* told(start), [error, undefined, detail])
         assert.deepStrictEqual(yield* told(until - 1, id), [error, param, detail])
         assert.deepStrictEqual(yield* told(until), ["Claimed"])
         yield* observe({ providerNumberId }, start, {
-          block: { reason, scope: "all", since: start, until: null, provider: null }
+          block: { reason, scope: "all", basis: "report", since: start, until: null, provider: null }
         })
         const later = start + 20 * Fixture.day
         assert.deepStrictEqual(yield* told(later), [error, undefined, undefined])
@@ -251,6 +251,7 @@ export const tests = (it: Fixture.It): void => {
       const block = {
         reason: "payment",
         scope: "all",
+        basis: "report",
         since: start - hour,
         until: start - minute,
         provider: detail

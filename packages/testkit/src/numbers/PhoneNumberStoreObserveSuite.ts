@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { PhoneNumber, SenderBlock } from "@wac/core"
-import { Duration, Effect } from "effect"
+import { Effect } from "effect"
 import * as Fixture from "../Fixture.ts"
 import * as SeededRandom from "../SeededRandom.ts"
 import * as PhoneNumberFixture from "./PhoneNumberFixture.ts"
@@ -19,13 +19,10 @@ interface Report {
   readonly change: PhoneNumber.NumberChange
 }
 
-const isWithoutEnd = ({ reason, until }: SenderBlock.SenderBlock, at: number): boolean =>
-  until === at + Duration.toMillis(SenderBlock.trialAfter[reason])
-
 /**
  * The expected block after reports that arrived in this order. The provider's times are whole seconds, so a block
- * counts from the end of its second. A block with the provider's own end is kept against one without that ends earlier,
- * whichever was reported or arrived first.
+ * counts from the end of its second. The error of a send gives way to a block that ends later, whichever was reported or
+ * arrived first.
  */
 const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber["block"] => {
   let held = null as PhoneNumber.PhoneNumber["block"]
@@ -33,7 +30,7 @@ const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber[
   for (const { at, change: { block, lifts } } of reports) {
     const endsLater = (one: SenderBlock.SenderBlock, other: SenderBlock.SenderBlock) =>
       (one.until ?? Infinity) > (other.until ?? Infinity)
-    const isBetter = block && held?.reason === block.reason && isWithoutEnd(held, heldAt) && endsLater(block, held)
+    const isBetter = block && held?.reason === block.reason && held.basis === "send" && endsLater(block, held)
     const isOlder = at + (block ? 999 : 0) < heldAt && isBetter !== true
     const isOfAnother = block === undefined && (lifts === undefined || held !== null && held.reason !== lifts)
     if (isOlder || isOfAnother) continue
@@ -41,7 +38,7 @@ const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber[
     // a repeated block for the reason in force keeps its start
     held = block && held?.reason === block.reason
       ? {
-        ...(isWithoutEnd(block, block.since) && endsLater(held, block) ? held : block),
+        ...(block.basis === "send" && endsLater(held, block) ? held : block),
         since: Math.min(held.since, block.since)
       }
       : block ?? null
@@ -79,8 +76,9 @@ const randomReport = (random: SeededRandom.SeededRandom, at: number): Report => 
     at,
     change: {
       ...((included & 1) === 0 ? {} : {
-        block: random.below(3) === 0 ? null : random.below(2) === 0 ? SenderBlock.of(reason, at, provider) : {
+        block: random.below(3) === 0 ? null : random.below(2) === 0 ? SenderBlock.of(reason, at, provider, "send") : {
           reason,
+          basis: random.pick(["report", "term"] as const),
           scope: random.pick(["all", "outside_window"] as const),
           since: at - random.below(100),
           until: random.pick([null, at + random.below(1000), at + 2 * hour]),
@@ -219,14 +217,36 @@ export const tests = (it: Fixture.It): void => {
           const restriction = {
             ...SenderBlock.of("restricted", start, detail),
             scope: "outside_window",
-            until
+            until,
+            basis: "term"
           } as const
-          const met = SenderBlock.of("restricted", start + apart, { code: "368", message: "Temporarily blocked" })
+          const met = SenderBlock.of("restricted", start + apart, {
+            code: "368",
+            message: "Temporarily blocked"
+          }, "send")
           const reports = isRestrictionFirst ? [restriction, met] : [met, restriction]
           for (const block of reports) yield* observe({ providerNumberId }, block.since, { block })
           const since = isRestrictionFirst && apart < 0 ? start : Math.min(start, start + apart)
           assert.deepStrictEqual((yield* numberOf(own)).block, { ...restriction, since })
         }
+      }
+    }))
+
+  it.effect("a ban that is reported after a restriction with an end stops replies too, in whichever order they arrive", () =>
+    Effect.gen(function*() {
+      for (const isRestrictionFirst of [true, false]) {
+        const own = yield* world()
+        const { number: { providerNumberId }, start } = own
+        const restriction = {
+          ...SenderBlock.of("restricted", start, detail),
+          scope: "outside_window",
+          until: start + 7 * 24 * hour,
+          basis: "term"
+        } as const
+        const ban = SenderBlock.of("restricted", start + hour, { code: "DISABLED_UPDATE", message: "DISABLE" })
+        const reports = isRestrictionFirst ? [restriction, ban] : [ban, restriction]
+        for (const block of reports) yield* observe({ providerNumberId }, block.since, { block })
+        assert.deepStrictEqual((yield* numberOf(own)).block, isRestrictionFirst ? { ...ban, since: start } : ban)
       }
     }))
 
@@ -267,7 +287,14 @@ export const tests = (it: Fixture.It): void => {
             ...(i % 2 === 0 ? { tier: `tier ${i}` } : { quality: `quality ${i}`, messagingLimit: i }),
             block: i === 28
               ? null
-              : { reason: reasons[i % reasons.length]!, scope: "all" as const, since: i, until: null, provider: null }
+              : {
+                reason: reasons[i % reasons.length]!,
+                scope: "all" as const,
+                basis: "report" as const,
+                since: i,
+                until: null,
+                provider: null
+              }
           }
         }))
         yield* Effect.forEach(
