@@ -783,6 +783,51 @@ export const bugs: ReadonlyArray<Bug> = [
     within: 3
   },
   {
+    title: "a customer's message that is acknowledged and not stored",
+    planted: inFront(ContactStore.ContactStore, (store) => ({
+      recordInbound: (command) => Effect.catch(store.recordInbound(command), () => Effect.succeed("recorded" as const))
+    })),
+    breaks: "received-once",
+    seed: 3,
+    within: 3
+  },
+  {
+    title: "a customer's message that gets another event when it is posted again",
+    planted: {
+      inFront: Layer.merge(
+        Layer.effect(
+          ContactStore.ContactStore,
+          Effect.map(ContactStore.ContactStore, (store) => ({
+            ...store,
+            recordInbound: (command) => {
+              const providerMessageId = `${command.message.providerMessageId} ${command.messageId}`
+              return store.recordInbound({ ...command, message: { ...command.message, providerMessageId } })
+            }
+          }))
+        ),
+        Layer.effect(
+          EventStore.EventStore,
+          Effect.map(EventStore.EventStore, (store) => ({
+            ...store,
+            list: (workspaceId, filter, page) =>
+              Effect.map(store.list(workspaceId, filter, page), (found) => ({
+                ...found,
+                items: found.items.map((event) => {
+                  const [id] = String((event.data as Readonly<Record<string, unknown>>)["provider_message_id"]).split(
+                    " "
+                  )
+                  return { ...event, data: { ...event.data, provider_message_id: id } as never }
+                })
+              }))
+          }))
+        )
+      )
+    },
+    breaks: "received-once",
+    seed: 5,
+    within: 6
+  },
+  {
     title: "a scheduler that skips events without an order",
     planted: inFront(DeliveryStore.DeliveryStore, (store) => ({
       claimDue: (command) =>

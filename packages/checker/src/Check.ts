@@ -12,6 +12,7 @@ import { checkMessage, type Message, sequenceOf } from "./Messages.ts"
 import { checkAtLeastOnce } from "./Passage.ts"
 import { promises } from "./Promises.ts"
 import { checkQuotas } from "./Quotas.ts"
+import { checkReceipts } from "./Receipts.ts"
 import { checkHandled } from "./Subscriptions.ts"
 
 /** Whether every promise was kept, and the broken ones. */
@@ -93,6 +94,7 @@ export const check = ({ entries, header }: History): Verdict => {
     askedAt
   }
   checkCustomers(ofCustomers, clockError, blame)
+  checkReceipts(ofCustomers.received, listed, isSettled && listed.size > 0, blame)
   const failed = new Set(
     [...listed.values()].flatMap(({ event: { data, type } }) =>
       type === "message.failed" ? [String(data["message_id"])] : []

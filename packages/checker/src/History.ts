@@ -103,6 +103,8 @@ export interface CustomerNames extends Timed {
  */
 export interface Received extends Timed {
   readonly kind: "received"
+  /** The provider's id of the message. Without it, the message's event is not judged. */
+  readonly provider_message_id?: string
   readonly from: string
   /** The workspace's phone number. */
   readonly to: string
@@ -292,7 +294,13 @@ const fields: {
   },
   report: { message_id: isText, status: oneOf("sent", "delivered", "read", "failed") },
   customer: { names: texts },
-  received: { from: isText, to: isText, at: isTime, preference: optional(isPreference) },
+  received: {
+    provider_message_id: optional(isText),
+    from: isText,
+    to: isText,
+    at: isTime,
+    preference: optional(isPreference)
+  },
   preference: { name: isText, preference: isPreference, phone_number: optional(isText), status: orNull(isTime) },
   quota: { workspace: isText, messages: orNull(isTime) },
   campaign_change: {

@@ -50,6 +50,10 @@ export const promises = {
     section: 6,
     says: "Every accepted message has its events, and so has every report that was acknowledged."
   },
+  "received-once": {
+    section: 6,
+    says: "A customer's message that was acknowledged has exactly one `message.received`, however often it is posted."
+  },
   "event-once": {
     section: 6,
     says: "`message.sent`, `message.delivered` and `message.read` occur once for each message."

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "vitest"
 import { check } from "../src/Check.ts"
-import type { History } from "../src/History.ts"
+import type { Entry, History } from "../src/History.ts"
 import { type PromiseName, promises } from "../src/Promises.ts"
 import {
   answer,
@@ -24,6 +24,7 @@ import {
   queue,
   quota,
   read,
+  receipt,
   received,
   report,
   send,
@@ -47,6 +48,10 @@ const delivered = () => [event(1, "message.sent"), event(2, "message.delivered")
 
 /** An event of another message. */
 const elsewhere = { ...event(1, "message.sent").event, data: { message_id: "msg_2", sequence: 1 } }
+
+/** The customer's message `in_1`. */
+const written = (begun: number, fields: Partial<Extract<Entry, { readonly kind: "received" }>> = {}) =>
+  received(begun, { provider_message_id: "in_1", ...fields })
 
 /** Long after everything before it. */
 const later = 100_000
@@ -192,6 +197,23 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       settled(call(1), report(2, "failed"), event(1, "message.failed"), send(5, { replayed: true })),
       settled(queue(1, "1970-01-01T00:00:00.000Z"), cancel(5), { ...event(1, "message.sent"), event: elsewhere }),
       settled(event(1, "message.sent"), report(5, "delivered", null))
+    ]
+  },
+  "received-once": {
+    broken: [
+      settled(written(1), event(1, "message.sent")),
+      settled(written(1), receipt("evt_in", { provider_message_id: "in_2" })),
+      history(written(1), receipt(), receipt("evt_again")),
+      history(written(1, { ended: null }), written(5), receipt(), receipt("evt_again")),
+      settled(written(1), written(1, { to: "+9" }), receipt(), receipt("evt_9"), receipt("evt_again"))
+    ],
+    kept: [
+      settled(written(1), written(5), receipt(), receipt()),
+      settled(written(1), written(1, { to: "+9" }), receipt(), receipt("evt_9")),
+      settled(written(1, { ended: null }), event(1, "message.sent")),
+      settled(received(1), event(1, "message.sent")),
+      settled(written(1)),
+      history(written(1), event(1, "message.sent"))
     ]
   },
   "event-once": {

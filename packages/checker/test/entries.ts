@@ -201,6 +201,15 @@ export const event = (sequence: number, type: string, data: object = {}): Listed
   event: eventBody(sequence, type, data)
 })
 
+/** The event of the customer's message `in_1`. */
+export const receipt = (id = "evt_in", data: object = {}): ListedEvent => ({
+  ...event(1, "message.received"),
+  event: {
+    ...eventBody(1, "message.received", { message_id: `msg_of_${id}`, provider_message_id: "in_1", ...data }),
+    id
+  }
+})
+
 export const webhook: WebhookSet = { kind: "webhook", ...during(0), webhook: "whk" }
 
 export const attempt = (begun: number, sequence = 1, fields: Partial<Attempt> = {}): Attempt => ({

@@ -179,6 +179,18 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
       )(entries, random)
     }
   },
+  "received-once": {
+    "a customer's message gets no event": replace(
+      "event",
+      ({ event }) => event.type === "message.received",
+      () => []
+    ),
+    "a customer's message gets another event under another id": replace(
+      "event",
+      ({ event }) => event.type === "message.received",
+      (entry) => [entry, withData(entry, { message_id: "msg_again" }, "evt_again")]
+    )
+  },
   "event-once": {
     "an event is recorded twice": replace(
       "event",

@@ -306,6 +306,23 @@ class Person {
     })
   }
 
+  /** A customer's message gets its event, which is delivered and handled. */
+  private tell(providerMessageId: string): void {
+    const [begun, process] = [this.now, "a"]
+    const event = {
+      id: `evt_${providerMessageId}`,
+      type: "message.received",
+      created_at: new Date(begun).toISOString(),
+      data: { message_id: `msg_${providerMessageId}`, provider_message_id: providerMessageId, sequence: 1 }
+    }
+    const timed = { begun, ended: begun + 1, process, event_id: event.id }
+    this.entries.push(
+      { kind: "event", begun, ended: begun + 1, process, event },
+      { kind: "handled", ...timed, subscription: "s_1", ok: true },
+      { kind: "attempt", ...timed, webhook: "whk_1", body: JSON.stringify(event), status: 200, genuine: true }
+    )
+  }
+
   /** One thing happens. */
   step(): void {
     const name = this.random.pick(this.names)
@@ -315,7 +332,14 @@ class Person {
       case 0: {
         const isWord = this.random.chance(0.3)
         const received = { kind: "received", ...this.during(), from: name, to: "+1" } as const
-        this.entries.push({ ...received, at: received.begun, ...(isWord ? { preference } : {}) })
+        const providerMessageId = `in_${this.id}_${++this.count}`
+        this.entries.push({
+          ...received,
+          provider_message_id: providerMessageId,
+          at: received.begun,
+          ...(isWord ? { preference } : {})
+        })
+        this.tell(providerMessageId)
         customer.window = received.begun + day
         if (isWord) customer.isOut = preference === "opt_out"
         return
