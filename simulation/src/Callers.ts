@@ -237,19 +237,39 @@ export const make = (world: World, fleet: Fleet, { token, workspaceId }: Account
       return steer(campaign, changes[kind], `${kind}-${id}`, world.chance(`${kind} ${id}`))
     })
 
-  /** Reads every message that is known, and every event. Dies unless all are answered. */
+  /** Reads every page of a list. Dies unless all are answered. */
+  const readPages = Effect.fnUntraced(
+    function*<Item>(path: string, chance: Chance, each: (item: Item, begun: number) => void) {
+      for (let query = ""; query !== "end";) {
+        const begun = now()
+        const page = yield* request({ method: "GET", path: `${path}?limit=100${query}` }, chance)
+        if (page?.status !== 200) return yield* Effect.die(`${path} could not be listed: ${page?.text}`)
+        const { data, has_more: hasMore, next_cursor: next } = JSON.parse(page.text)
+        for (const item of data) each(item, begun)
+        query = hasMore ? `&cursor=${next}` : "end"
+      }
+    }
+  )
+
+  /**
+   * Reads every message that is known, every event, and then all messages, since some callers never learned the id of
+   * theirs. Dies unless all are answered.
+   */
   const readAll = Effect.fnUntraced(function*() {
     const chance = world.chance("the end")
     for (const message of messages) yield* read(message, chance)
     for (const campaign of campaignOf.values()) yield* look(campaign, chance)
-    for (let query = ""; query !== "end";) {
-      const begun = now()
-      const page = yield* request({ method: "GET", path: `/v1/events?limit=100${query}` }, chance)
-      if (page?.status !== 200) return yield* Effect.die(`the events could not be listed: ${page?.text}`)
-      const { data, has_more: hasMore, next_cursor: next } = JSON.parse(page.text)
-      for (const event of data) world.record({ kind: "event", process: "caller", event, begun, ended: now() })
-      query = hasMore ? `&cursor=${next}` : "end"
-    }
+    yield* readPages<History.ListedEvent["event"]>(
+      "/v1/events",
+      chance,
+      (event, begun) => world.record({ kind: "event", process: "caller", event, begun, ended: now() })
+    )
+    yield* readPages<{ readonly message_id: string; readonly status: string }>(
+      "/v1/messages",
+      chance,
+      ({ message_id: message, status }, begun) =>
+        world.record({ kind: "read", process: "caller", message_id: message, status, begun, ended: now() })
+    )
   })
 
   /** Reads or cancels the message of a send, if its caller knows it. */

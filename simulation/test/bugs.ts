@@ -363,6 +363,24 @@ export const bugs: ReadonlyArray<Bug> = [
     within: 3
   },
   {
+    title: "a sweep that stops at the first silent message",
+    planted: inFront(MessageStore.MessageStore, (store) => {
+      let isOver = false
+      return {
+        sweep: (now) =>
+          isOver
+            ? Effect.succeed({ unknown: 0, failed: 0, forgotten: 0 })
+            : Effect.tap(store.sweep(now), ({ unknown }) =>
+              Effect.sync(() => {
+                isOver = unknown > 0
+              }))
+      }
+    }),
+    breaks: "every-send-ends",
+    seed: 12,
+    within: 12
+  },
+  {
     title: "a report that is matched by the provider's id alone",
     planted: inFront(MessageStore.MessageStore, (store) => ({
       applyReport: (command) => store.applyReport({ ...command, reference: null })

@@ -36,6 +36,13 @@ const checkStopped = ({ calls, changes }: Campaign, clockError: number, blame: B
   }
 }
 
+/** The last read of a campaign after everything was settled. */
+const lastRead = ({ reads }: Campaign, settledAt: number): CampaignRead | undefined =>
+  reads.findLast(({ begun }) => begun >= settledAt)
+
+/** Whether a campaign is known to have nobody in its queue. */
+const isOver = (read: CampaignRead | undefined): boolean => read?.status === "completed" || read?.status === "cancelled"
+
 const checkCampaign = (
   campaign: Campaign,
   settledAt: number,
@@ -55,20 +62,21 @@ const checkCampaign = (
   }
   const [first, second] = completed
   if (first !== undefined && second !== undefined) blame("campaign-completed", "completed twice", first, second)
-  const last = reads.findLast(({ begun }) => begun >= settledAt)
-  const isOver = last?.status === "completed" || last?.status === "cancelled"
+  const last = lastRead(campaign, settledAt)
   const isStarted = changes.some(({ change, status }) => change === "start" && status === 200)
-  if (last !== undefined && isOver && isStarted && hasEvents && first === undefined) {
+  if (last !== undefined && isOver(last) && isStarted && hasEvents && first === undefined) {
     blame("campaign-completed", "campaign.completed is missing", last)
   }
   if (last?.status === "running") blame("campaign-completed", "still running when nothing is in progress", last)
-  if (last !== undefined && !isOver && first !== undefined) {
+  if (last !== undefined && !isOver(last) && first !== undefined) {
     blame("campaign-completed", `completed, and ${last.status}`, first, last)
   }
   checkStopped(campaign, clockError, blame)
 }
 
-/** Checks the promises of §11 about campaigns. */
+/**
+ * Checks the promises of §11 about campaigns. Returns whether a campaign may have recipients in its queue in the end.
+ */
 export const checkCampaigns = (
   entries: {
     readonly changes: ReadonlyArray<CampaignChange>
@@ -79,7 +87,8 @@ export const checkCampaigns = (
   settledAt: number,
   clockError: number,
   blame: Blame
-): void => {
+): boolean => {
+  let isAnyOpen = false
   const by = {
     changes: grouped(entries.changes, ({ campaign }) => campaign),
     reads: grouped(entries.reads, ({ campaign }) => campaign),
@@ -97,5 +106,7 @@ export const checkCampaigns = (
       completed: by.completed.get(id) ?? []
     }
     checkCampaign(campaign, settledAt, entries.listed.size > 0, clockError, blame)
+    isAnyOpen ||= !isOver(lastRead(campaign, settledAt))
   }
+  return isAnyOpen
 }

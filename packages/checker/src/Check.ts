@@ -104,7 +104,8 @@ export const check = ({ entries, header }: History): Verdict => {
     checkQuotas(calls, of("quota"), (message) => failed.has(message), askedAt, clockError, blame)
   }
 
-  checkCampaigns({ changes: of("campaign_change"), reads: of("campaign"), calls, listed }, settledAt, clockError, blame)
+  const ofCampaigns = { changes: of("campaign_change"), reads: of("campaign"), calls, listed }
+  const mayWait = checkCampaigns(ofCampaigns, settledAt, clockError, blame)
 
   const byMessage = {
     sends: grouped(sends.filter(({ messageId }) => messageId !== undefined), ({ messageId }) => messageId!),
@@ -126,7 +127,7 @@ export const check = ({ entries, header }: History): Verdict => {
       reads: byMessage.reads.get(id) ?? [],
       events: [...byMessage.events.get(id) ?? []].sort((a, b) => sequenceOf(a) - sequenceOf(b))
     }
-    checkMessage(message, { clockError, settledAt, hasEvents: listed.size > 0 }, blame)
+    checkMessage(message, { clockError, settledAt, hasEvents: listed.size > 0, mayWait }, blame)
   }
   return { ok: broken.length === 0, broken }
 }

@@ -166,13 +166,30 @@ const checkEveryEvent = ({ cancels, calls, events, reports, sends }: Message, bl
   }
 }
 
-/** Checks the promises of §3, §6 and §15 about one message. `hasEvents`: whether the history lists any events. */
+/** The statuses of a message that has no outcome yet. */
+const open = ["queued", "sending", "unknown"]
+
+const checkEnds = ({ reads, sends }: Message, mayWait: boolean, settledAt: number, blame: Blame): void => {
+  for (const read of reads) {
+    // a campaign may keep its recipients in its queue for good, those that were tried as `sending`
+    const waits = read.status !== "unknown" && mayWait && sends.length === 0
+    if (read.begun >= settledAt && open.includes(read.status) && !waits) {
+      blame("every-send-ends", `${read.status} when nothing is in progress`, read, ...sends.map(({ send }) => send))
+    }
+  }
+}
+
+/**
+ * Checks the promises of §3, §6 and §15 about one message. `hasEvents`: whether the history lists any events. `mayWait`:
+ * whether a campaign may have recipients in its queue in the end.
+ */
 export const checkMessage = (
   message: Message,
-  { clockError, hasEvents, settledAt }: {
+  { clockError, hasEvents, mayWait, settledAt }: {
     readonly clockError: number
     readonly settledAt: number
     readonly hasEvents: boolean
+    readonly mayWait: boolean
   },
   blame: Blame
 ): void => {
@@ -180,6 +197,7 @@ export const checkMessage = (
   checkCalls(message, clockError, blame)
   checkCancels(message, blame)
   checkReads(message, clockError, settledAt, blame)
+  checkEnds(message, mayWait, settledAt, blame)
   checkEvents(message, isSettled, blame)
   if (isSettled && hasEvents) checkEveryEvent(message, blame)
 }

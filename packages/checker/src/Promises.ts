@@ -22,6 +22,10 @@ export const promises = {
     section: 3,
     says: "In the end, a message has the best status that the provider reported, in whatever order."
   },
+  "every-send-ends": {
+    section: 3,
+    says: "Every send has an outcome: a message whose outcome is unknown fails, and one that waits is sent or fails."
+  },
   "status-never-falls": {
     section: 3,
     says: "A message that was sent, failed, delivered, read, cancelled or skipped never has a lower status later."

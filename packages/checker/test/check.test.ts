@@ -103,6 +103,25 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       settled(event(1, "message.sent"), report(10, "delivered", null), read(1000, "sent"))
     ]
   },
+  "every-send-ends": {
+    broken: [
+      settled(read(1000, "queued")),
+      settled(read(1000, "sending")),
+      settled(read(1000, "unknown")),
+      settled(campaign(1000, "paused"), read(1000, "unknown")),
+      settled(campaign(1000, "paused"), queue(1, atOnce), read(1000, "queued")),
+      settled(campaign(1000, "paused"), queue(1, atOnce), read(1000, "sending")),
+      settled(changed(1, "cancel"), campaign(1000, "cancelled"), read(1000, "queued"))
+    ],
+    kept: [
+      settled(read(1000, "failed")),
+      settled(read(999, "unknown")),
+      history(read(1000, "unknown")),
+      settled(campaign(1000, "paused"), read(1000, "queued")),
+      settled(campaign(1000, "paused"), read(1000, "sending")),
+      settled(changed(1, "pause"), read(1000, "queued"))
+    ]
+  },
   "status-never-falls": {
     broken: [
       history(read(1, "delivered"), read(5, "sent")),

@@ -104,6 +104,12 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
       return entries.map((entry) => entry === last ? { ...last, status: "delivered" } : entry)
     }
   },
+  "every-send-ends": {
+    "a message has no outcome in the end": (entries) => {
+      const last = all(entries, "read").sort((a, b) => b.begun - a.begun)[0]!
+      return entries.map((entry) => entry === last ? { ...last, status: "unknown" } : entry)
+    }
+  },
   "status-never-falls": {
     "a message falls back after its delivery": replace(
       "read",
