@@ -163,7 +163,7 @@ export const bugs: ReadonlyArray<Bug> = [
       recordInbound: (command) => store.recordInbound({ ...command, message: { ...command.message, at: command.now } })
     })),
     breaks: "service-window",
-    seed: 14,
+    seed: 20,
     within: 50
   },
   {
@@ -190,7 +190,7 @@ export const bugs: ReadonlyArray<Bug> = [
       )
     ),
     breaks: "campaign-once",
-    seed: 2,
+    seed: 3,
     within: 50
   },
   {
@@ -202,7 +202,7 @@ export const bugs: ReadonlyArray<Bug> = [
           : store.change(command)
     })),
     breaks: "campaign-stopped",
-    seed: 69,
+    seed: 15,
     within: 100
   },
   {
@@ -574,6 +574,30 @@ export const bugs: ReadonlyArray<Bug> = [
     within: 3
   },
   {
+    title: "a send_until that is read a day too late",
+    planted: inFront(MessageStore.MessageStore, (store) => ({
+      accept: (command) =>
+        store.accept(
+          command.later?.sendUntil === undefined
+            ? command
+            : { ...command, later: { ...command.later, sendUntil: command.later.sendUntil + days(1) } }
+        )
+    })),
+    breaks: "not-after-send-until",
+    seed: 53,
+    within: 60
+  },
+  {
+    title: "a campaign whose end is read a day too late",
+    planted: inFront(CampaignStore.CampaignStore, (store) => ({
+      create: (campaign) =>
+        store.create(campaign.notAfter === null ? campaign : { ...campaign, notAfter: campaign.notAfter + days(1) })
+    })),
+    breaks: "not-after-send-until",
+    seed: 6,
+    within: 6
+  },
+  {
     title: "a cancellation that does not check whether the message was sent",
     planted: inFront(MessageStore.MessageStore, (store) => ({
       cancel: (command) =>
@@ -621,7 +645,7 @@ export const bugs: ReadonlyArray<Bug> = [
       claimDue: (command) => store.claimDue({ ...command, leaseUntil: command.leaseUntil + days(2) })
     })),
     breaks: "delivered-at-least-once",
-    seed: 4,
+    seed: 1,
     within: 6
   },
   {
@@ -666,7 +690,7 @@ export const bugs: ReadonlyArray<Bug> = [
         })
     })),
     breaks: "delivered-in-order",
-    seed: 1,
+    seed: 3,
     within: 3
   },
   {

@@ -36,6 +36,15 @@ const checkStopped = ({ calls, changes }: Campaign, clockError: number, blame: B
   }
 }
 
+const checkEnd = ({ calls, reads }: Campaign, clockError: number, blame: Blame): void => {
+  // a campaign's end can be changed, so the latest one counts
+  const end = Math.max(...reads.map(({ not_after: end }) => end ?? Infinity))
+  const late = calls.find(({ begun }) => begun > end + claimLease + clockError)
+  if (reads.length > 0 && late !== undefined) {
+    blame("not-after-send-until", "called after the campaign's not_after", ...reads, late)
+  }
+}
+
 /** The last read of a campaign after everything was settled. */
 const lastRead = ({ reads }: Campaign, settledAt: number): CampaignRead | undefined =>
   reads.findLast(({ begun }) => begun >= settledAt)
@@ -72,6 +81,7 @@ const checkCampaign = (
     blame("campaign-completed", `completed, and ${last.status}`, first, last)
   }
   checkStopped(campaign, clockError, blame)
+  checkEnd(campaign, clockError, blame)
 }
 
 /**

@@ -144,6 +144,8 @@ export interface CampaignRead extends Timed {
   readonly kind: "campaign"
   readonly campaign: string
   readonly status: string
+  /** The time after which nothing is sent, as it was asked for; `null` or absent if it is not judged. */
+  readonly not_after?: number | null
   readonly counts: Readonly<Record<string, number>>
 }
 
@@ -311,6 +313,7 @@ const fields: {
   campaign: {
     campaign: isText,
     status: isText,
+    not_after: optional(orNull(isTime)),
     counts: (value) => isRecord(value) && Object.values(value).every(isTime)
   },
   subscription: { subscription: isText, event_types: optional(texts) },

@@ -2,6 +2,7 @@
  * The promises about one message: its provider calls, its status, its events (contract §3, §6, §15).
  */
 import { type Blame, endOf } from "./Broken.ts"
+import { claimLease } from "./Customers.ts"
 import type { Cancel, Entry, ListedEvent, ProviderCall, Read, Report } from "./History.ts"
 import { isRecord } from "./Json.ts"
 import type { Answered } from "./Keys.ts"
@@ -41,10 +42,15 @@ const checkCalls = ({ calls, reports, sends }: Message, clockError: number, blam
     ) {
       blame("sent-was-accepted", "the answer has another provider_message_id", send, accepted)
     }
-    const sendAt = isRecord(send.body) ? Date.parse(String(send.body["send_at"])) : NaN
+    const timeIn = (name: string) => isRecord(send.body) ? Date.parse(String(send.body[name])) : NaN
+    const [sendAt, sendUntil] = [timeIn("send_at"), timeIn("send_until")]
     const [first] = calls
     if (send.status === 202 && first !== undefined && first.begun < sendAt - clockError) {
       blame("not-before-send-at", "called before send_at", send, first)
+    }
+    const late = calls.find(({ begun }) => begun > sendUntil + claimLease + clockError)
+    if (send.status === 202 && late !== undefined) {
+      blame("not-after-send-until", "called after send_until", send, late)
     }
   }
 }

@@ -118,6 +118,10 @@ export const promises = {
     section: 15,
     says: "The provider is never called before `send_at`."
   },
+  "not-after-send-until": {
+    section: 15,
+    says: "The provider is never called after `send_until`, nor for a campaign after its `notAfter`."
+  },
   "cancelled-is-never-sent": {
     section: 15,
     says: "After a cancellation was answered with 200, the message has no provider call and no event, ever."

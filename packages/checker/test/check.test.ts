@@ -43,6 +43,13 @@ const unknown = JSON.stringify({ error: { code: "server_error", reason: "outcome
 /** A `send_at` that has passed. */
 const atOnce = "1970-01-01T00:00:00Z"
 
+/** A queued message with a `send_until`. */
+const untilSent = (until: string, fields: Partial<Extract<Entry, { readonly kind: "send" }>> = {}) =>
+  queue(1, atOnce, { body: { ...body, send_at: atOnce, send_until: until }, ...fields })
+
+/** A campaign with a `notAfter`. */
+const endsAt = (at: number | null) => ({ ...campaign(1, "running"), not_after: at })
+
 /** A message that was delivered. */
 const delivered = () => [event(1, "message.sent"), event(2, "message.delivered"), report(10, "delivered")]
 
@@ -428,6 +435,28 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
     kept: [
       history(queue(1, "1970-01-01T00:00:00.100Z"), call(100)),
       history(queue(1, "1970-01-01T01:00:00.100+01:00"), call(100))
+    ]
+  },
+  "not-after-send-until": {
+    broken: [
+      history(untilSent("1970-01-01T00:00:01.000Z"), call(31_001)),
+      history(
+        untilSent("1970-01-01T00:00:01.000Z"),
+        call(2, { outcome: "not_sent" }),
+        call(31_001, { outcome: "not_sent" })
+      ),
+      history(endsAt(1000), call(31_001, { campaign: "c" })),
+      history(endsAt(1000), endsAt(2000), call(32_001, { campaign: "c" }))
+    ],
+    kept: [
+      history(untilSent("1970-01-01T00:00:01.000Z"), call(31_000)),
+      history(untilSent("1970-01-01T00:00:01.000Z", { status: 400 }), call(31_001)),
+      history(queue(1, atOnce), call(later)),
+      history(endsAt(1000), call(31_000, { campaign: "c" })),
+      history(endsAt(1000), call(31_001, { campaign: "d" })),
+      history(endsAt(1000), endsAt(null), call(31_001, { campaign: "c" })),
+      history(endsAt(1000), campaign(1, "running"), call(31_001, { campaign: "c" })),
+      history(endsAt(2000), endsAt(1000), call(32_000, { campaign: "c" }))
     ]
   },
   "cancelled-is-never-sent": {

@@ -387,6 +387,33 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
       ])(entries, random)
     }
   },
+  "not-after-send-until": {
+    "a message is sent late": (entries, random) => {
+      const until = new Map(
+        all(entries, "send").filter(({ status }) => status === 202).map(({ answer, body }) => [
+          JSON.parse(answer!).message_id,
+          Date.parse((body as { readonly send_until: string }).send_until)
+        ])
+      )
+      return replace("provider_call", (call) => until.has(call.message_id), (call) => {
+        const begun = until.get(call.message_id)! + 30_001
+        return [{ ...call, begun, ended: begun }]
+      })(entries, random)
+    },
+    "a campaign sends after its end": replace(
+      "campaign",
+      ({ not_after: end }) => typeof end === "number",
+      (read) => [read, {
+        kind: "provider_call",
+        begun: read.not_after! + 30_001,
+        ended: null,
+        process: "a",
+        campaign: read.campaign,
+        message_id: "msg_late",
+        outcome: "accepted"
+      }]
+    )
+  },
   "cancelled-is-never-sent": {
     "a cancelled message is sent": replace(
       "cancel",

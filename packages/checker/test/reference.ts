@@ -51,7 +51,9 @@ class Run {
     this.body = {
       to: `+1555${random.below(10_000_000)}`,
       text: { body: id },
-      ...(sendAt === undefined ? {} : { send_at: new Date(sendAt).toISOString() })
+      ...(sendAt === undefined
+        ? {}
+        : { send_at: new Date(sendAt).toISOString(), send_until: new Date(sendAt + minute).toISOString() })
     }
   }
 
@@ -423,7 +425,16 @@ const campaign = (random: Random, settledAt: number): ReadonlyArray<Entry> => {
     { kind: "event", ...timed(1), event },
     { kind: "handled", ...handled },
     { kind: "attempt", ...attempt, body: JSON.stringify(event), status: 200, genuine: true },
-    { kind: "campaign", begun: settledAt, ended: settledAt, process: "a", campaign: "c_3", status, counts }
+    {
+      kind: "campaign",
+      begun: settledAt,
+      ended: settledAt,
+      process: "a",
+      campaign: "c_3",
+      status,
+      counts,
+      not_after: now
+    }
   ]
 }
 
