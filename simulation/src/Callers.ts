@@ -227,12 +227,22 @@ export const make = (world: World, fleet: Fleet, { token, workspaceId }: Account
     world.campaignIds.set(word, campaign)
     campaignOf.set(id, campaign)
     if (until !== null) endOf.set(campaign, began + at + until)
-    yield* insist({
+    const begun = now()
+    const added = yield* insist({
       method: "PUT",
       path: `/v1/campaigns/${campaign}/recipients`,
       headers: { "content-type": "application/x-ndjson" },
       body: to.map((name) => `${JSON.stringify({ to: name })}\n`).join("")
     }, chance)
+    world.record({
+      kind: "recipients",
+      process: "caller",
+      campaign,
+      to,
+      status: added?.status ?? null,
+      begun,
+      ended: added === null ? null : now()
+    })
     yield* insist({
       method: "POST",
       path: `/v1/campaigns/${campaign}/check`,

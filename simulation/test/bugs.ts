@@ -3,6 +3,7 @@
  */
 import type { PromiseName } from "@wac/checker"
 import {
+  type Campaign,
   CampaignStore,
   type ContactStep,
   ContactStore,
@@ -638,6 +639,35 @@ export const bugs: ReadonlyArray<Bug> = [
     breaks: "campaign-completed",
     seed: 22,
     within: 22
+  },
+  {
+    title: "a campaign's counts that stay as they were when it ended",
+    get planted() {
+      const ended = new Map<string, Campaign.Campaign["counts"]>()
+      return inFront(CampaignStore.CampaignStore, (store) => ({
+        get: (workspaceId, id) =>
+          Effect.map(
+            store.get(workspaceId, id),
+            Option.map((campaign) => {
+              const counts = ended.get(id) ?? campaign.counts
+              if (campaign.completedAt !== null) ended.set(id, counts)
+              return { ...campaign, counts }
+            })
+          )
+      }))
+    },
+    breaks: "campaign-counts",
+    seed: 7,
+    within: 9
+  },
+  {
+    title: "an upload of recipients that loses its last row",
+    planted: inFront(CampaignStore.CampaignStore, (store) => ({
+      addRows: (command) => store.addRows({ ...command, rows: command.rows.slice(0, -1) })
+    })),
+    breaks: "campaign-counts",
+    seed: 4,
+    within: 6
   },
   {
     title: "a delivery whose claim lasts for days",

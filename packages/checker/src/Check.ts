@@ -104,13 +104,23 @@ export const check = ({ entries, header }: History): Verdict => {
     checkQuotas(calls, of("quota"), (message) => failed.has(message), askedAt, clockError, blame)
   }
 
-  const ofCampaigns = { changes: of("campaign_change"), reads: of("campaign"), calls, listed }
+  const reports = grouped(of("report"), (entry) => entry.message_id)
+  const ofCampaigns = {
+    changes: of("campaign_change"),
+    reads: of("campaign"),
+    uploads: of("recipients"),
+    customerNames: ofCustomers.customerNames,
+    choices: [...ofCustomers.preferences, ...ofCustomers.received],
+    calls,
+    reports,
+    listed
+  }
   const mayWait = checkCampaigns(ofCampaigns, settledAt, clockError, blame)
 
   const byMessage = {
     sends: grouped(sends.filter(({ messageId }) => messageId !== undefined), ({ messageId }) => messageId!),
     calls: grouped(calls, (entry) => entry.message_id),
-    reports: grouped(of("report"), (entry) => entry.message_id),
+    reports,
     cancels: grouped(of("cancel"), (entry) => entry.message_id),
     reads: grouped(of("read"), (entry) => entry.message_id),
     events: grouped(

@@ -81,7 +81,10 @@ export interface ProviderCall extends Timed {
   readonly campaign?: string
 }
 
-/** A status report of the provider. `ended` is when the service acknowledged it. */
+/**
+ * A status report of the provider. `ended` is when the service acknowledged it. If a campaign's message occurs in a
+ * history, all reports of it do.
+ */
 export interface Report extends Timed {
   readonly kind: "report"
   readonly message_id: string
@@ -129,6 +132,15 @@ export interface QuotaSet extends Timed {
   readonly kind: "quota"
   readonly workspace: string
   readonly messages: number | null
+}
+
+/** `PUT /v1/campaigns/{id}/recipients` that adds rows, which a campaign counts once it has checked them. */
+export interface RecipientsUpload extends Timed {
+  readonly kind: "recipients"
+  readonly campaign: string
+  /** The names in its rows, without rows that the check leaves out because they are malformed. */
+  readonly to: ReadonlyArray<string>
+  readonly status: number | null
 }
 
 /** A request that changes what a campaign does. A repeat with the same idempotency key begins when the first did. */
@@ -224,6 +236,7 @@ export type Entry =
   | Received
   | PreferenceSet
   | QuotaSet
+  | RecipientsUpload
   | CampaignChange
   | CampaignRead
   | Subscribed
@@ -305,6 +318,7 @@ const fields: {
   },
   preference: { name: isText, preference: isPreference, phone_number: optional(isText), status: orNull(isTime) },
   quota: { workspace: isText, messages: orNull(isTime) },
+  recipients: { campaign: isText, to: texts, status: orNull(isTime) },
   campaign_change: {
     campaign: isText,
     change: oneOf("start", "pause", "resume", "cancel"),

@@ -100,7 +100,7 @@ export const promises = {
   },
   "campaign-counts": {
     section: 11,
-    says: "The counts of a campaign add up to its total."
+    says: "The counts of a campaign add up to its total, its customers, and are what became of its messages in the end."
   },
   "campaign-completed": {
     section: 11,

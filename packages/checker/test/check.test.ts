@@ -33,6 +33,7 @@ import {
   subscription,
   text,
   told,
+  uploaded,
   webhook
 } from "./entries.ts"
 
@@ -49,6 +50,10 @@ const untilSent = (until: string, fields: Partial<Extract<Entry, { readonly kind
 
 /** A campaign with a `notAfter`. */
 const endsAt = (at: number | null) => ({ ...campaign(1, "running"), not_after: at })
+
+/** A call for the only message of the campaign. */
+const ofCampaign = (fields: Partial<Extract<Entry, { readonly kind: "provider_call" }>> = {}) =>
+  call(1, { campaign: "c", ...fields })
 
 /** A message that was delivered. */
 const delivered = () => [event(1, "message.sent"), event(2, "message.delivered"), report(10, "delivered")]
@@ -365,8 +370,49 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
     ]
   },
   "campaign-counts": {
-    broken: [history(campaign(1, "running", { total: 3, queued: 1, sent: 1 }))],
-    kept: [history(campaign(1, "running", { total: 3, queued: 1, sent: 1, failed: 1 }))]
+    broken: [
+      history(campaign(1, "running", { total: 3, queued: 1, sent: 1 })),
+      settled(ofCampaign(), campaign(1000, "cancelled", { total: 1, skipped: 1 })),
+      settled(ofCampaign({ outcome: "unknown" }), campaign(1000, "paused", { total: 1, queued: 1 })),
+      settled(ofCampaign(), campaign(1000, "cancelled", { total: 2, sent: 2 })),
+      settled(ofCampaign({ outcome: "not_sent" }), campaign(1000, "cancelled", { total: 1, sent: 1 })),
+      settled(ofCampaign(), campaign(1000, "cancelled", { total: 1, delivered: 1 })),
+      settled(ofCampaign(), report(5, "delivered"), campaign(1000, "cancelled", { total: 1, sent: 1 })),
+      settled(ofCampaign(), report(5, "delivered"), campaign(1000, "cancelled", { total: 1, read: 1 })),
+      settled(ofCampaign(), report(5, "read"), campaign(1000, "cancelled", { total: 1, delivered: 1 })),
+      history(uploaded(1, ["+2", "+3"]), changed(5, "start"), campaign(9, "running", { total: 1, queued: 1 })),
+      history(uploaded(1, ["+2", "+2"]), changed(5, "start"), campaign(9, "running", { total: 2, queued: 2 })),
+      history(
+        uploaded(1, ["+2"]),
+        uploaded(3, ["+3"], { status: null, ended: null }),
+        changed(5, "start"),
+        campaign(9, "running", { total: 3, queued: 3 })
+      )
+    ],
+    kept: [
+      history(campaign(1, "running", { total: 3, queued: 1, sent: 1, failed: 1 })),
+      history(ofCampaign(), campaign(1000, "cancelled", { total: 1, skipped: 1 })),
+      settled(ofCampaign(), campaign(999, "cancelled", { total: 1, skipped: 1 })),
+      settled(ofCampaign(), campaign(1000, "cancelled", { total: 1, sent: 1 })),
+      settled(ofCampaign({ outcome: "unknown" }), campaign(1000, "cancelled", { total: 2, failed: 2 })),
+      settled(ofCampaign({ outcome: "not_sent" }), campaign(1000, "cancelled", { total: 1, skipped: 1 })),
+      settled(ofCampaign(), report(5, "read"), campaign(1000, "cancelled", { total: 1, read: 1 })),
+      settled(ofCampaign(), report(5, "read", null), campaign(1000, "cancelled", { total: 1, sent: 1 })),
+      settled(ofCampaign(), report(5, "read", null), campaign(1000, "cancelled", { total: 1, read: 1 })),
+      settled(ofCampaign(), report(5, "delivered"), report(9, "read"), campaign(1000, "paused", { total: 1, read: 1 })),
+      settled(ofCampaign(), report(5, "failed"), campaign(1000, "cancelled", { total: 1, failed: 1 })),
+      history(uploaded(1, ["+2", "+3", "+2"]), changed(5, "start"), campaign(9, "running", { total: 2, queued: 2 })),
+      history(uploaded(1, ["+2", "+3"]), campaign(3, "draft"), changed(5, "start"), campaign(6, "running")),
+      history(uploaded(1, ["+2"], { status: 403 }), changed(5, "start"), campaign(9, "running")),
+      history(uploaded(1, ["+2"]), changed(2, "start"), campaign(9, "running")),
+      history(uploaded(1, ["+2"]), chosen(20, "opt_out"), changed(5, "start"), campaign(9, "running")),
+      history(
+        uploaded(1, ["+2", "US.1"]),
+        changed(5, "start"),
+        campaign(9, "running", { total: 1, queued: 1 }),
+        told(20, ["+2", "US.1"], null)
+      )
+    ]
   },
   "campaign-completed": {
     broken: [

@@ -18,6 +18,7 @@ import type {
   QuotaSet,
   Read,
   Received,
+  RecipientsUpload,
   Report,
   Send,
   SetAside,
@@ -141,6 +142,19 @@ export const campaign = (
   campaign: "c",
   status,
   counts
+})
+
+export const uploaded = (
+  begun: number,
+  to: ReadonlyArray<string>,
+  fields: Partial<RecipientsUpload> = {}
+): RecipientsUpload => ({
+  kind: "recipients",
+  ...during(begun),
+  campaign: "c",
+  to,
+  status: 200,
+  ...fields
 })
 
 export const completed = (id = "evt_c"): ListedEvent => ({

@@ -306,7 +306,25 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
   "campaign-counts": {
     "a recipient is counted twice": replace("campaign", () => true, (read) => [
       { ...read, counts: { ...read.counts, failed: 1 } }
-    ])
+    ]),
+    "a customer of an upload is not counted": replace("recipients", () => true, (upload) => [
+      { ...upload, to: [...upload.to, "+16660009"] }
+    ]),
+    "a recipient who was not uploaded is counted": replace("recipients", () => true, (upload) => [
+      { ...upload, to: upload.to.slice(1) }
+    ]),
+    "a message that was sent is counted as skipped": replace(
+      "campaign",
+      ({ counts }) => counts["sent"]! > 0,
+      (read) => [
+        { ...read, counts: { ...read.counts, sent: read.counts["sent"]! - 1, skipped: read.counts["skipped"]! + 1 } }
+      ]
+    ),
+    "a message that was only sent is counted as read": replace(
+      "campaign",
+      ({ counts }) => counts["sent"]! > 0,
+      (read) => [{ ...read, counts: { ...read.counts, sent: read.counts["sent"]! - 1, read: 1 } }]
+    )
   },
   "campaign-completed": {
     "a campaign is completed twice": replace(

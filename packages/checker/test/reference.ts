@@ -420,7 +420,9 @@ const campaign = (random: Random, settledAt: number): ReadonlyArray<Entry> => {
   }
   const handled = { ...timed(10), subscription: "s_1", event_id: event.id, ok: true }
   const { campaign: _, ...attempt } = { ...timed(10), webhook: "whk_1", event_id: event.id }
+  const to = Array.from({ length: counts.total }, (_, index) => `+1777000${index}`)
   return [
+    { kind: "recipients", begun: 1, ended: 2, process: "a", campaign: "c_3", to, status: 200 },
     ...entries,
     { kind: "event", ...timed(1), event },
     { kind: "handled", ...handled },
