@@ -38,6 +38,8 @@ export const make = (world: World, fleet: Fleet, { token, workspaceId }: Account
   const messageOf = new Map<number, string>()
   /** The campaign of each operation that made one. */
   const campaignOf = new Map<number, string>()
+  /** The end of each campaign that was made with one. */
+  const endOf = new Map<string, number>()
 
   /** Sends a request to some process, over a network that may lose it or its answer: `null`. */
   const request = Effect.fnUntraced(function*(asked: Request, chance: Chance): Effect.fn.Return<Response | null> {
@@ -81,7 +83,10 @@ export const make = (world: World, fleet: Fleet, { token, workspaceId }: Account
     return { message, isFinal: isFinal(answer) }
   })
 
-  const send = Effect.fnUntraced(function*({ at, id, isMisused, later, repetitions, to, type }: Plan.Send) {
+  /** A time of the plan, as the API has it. */
+  const iso = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(began + at))
+
+  const send = Effect.fnUntraced(function*({ at, id, isMisused, later, repetitions, to, type, until }: Plan.Send) {
     const chance = world.chance(`send ${id}`)
     const key = `send-${id}`
     const body = {
@@ -90,7 +95,8 @@ export const make = (world: World, fleet: Fleet, { token, workspaceId }: Account
         ? { type, text: { body: `number ${id}` } }
         : { type: "template", template: templates[type] }),
       client_reference: key,
-      ...(later === null ? {} : { send_at: DateTime.formatIso(DateTime.makeUnsafe(began + at + later)) })
+      ...(later === null ? {} : { send_at: iso(at + later) }),
+      ...(later === null || until === null ? {} : { send_until: iso(at + later + until) })
     }
     for (let left = tries; left > 0; left--) {
       const { isFinal, message } = yield* ask(key, body, chance)
@@ -187,30 +193,56 @@ export const make = (world: World, fleet: Fleet, { token, workspaceId }: Account
     const answer = yield* request({ method: "GET", path: `/v1/campaigns/${campaign}` }, chance)
     if (answer?.status !== 200) return undefined
     const { counts, status } = JSON.parse(answer.text)
-    world.record({ kind: "campaign", process: "caller", campaign, status, counts, begun, ended: now() })
+    const end = endOf.get(campaign)
+    world.record({
+      kind: "campaign",
+      process: "caller",
+      campaign,
+      status,
+      counts,
+      ...(end === undefined ? {} : { not_after: end }),
+      begun,
+      ended: now()
+    })
     return String(status)
   })
 
   /** Makes a campaign, uploads its recipients, has it checked, and starts it. */
-  const runCampaign = Effect.fnUntraced(function*({ id, to }: Plan.Campaign) {
+  const runCampaign = Effect.fnUntraced(function*({ at, id, to, until }: Plan.Campaign) {
     const chance = world.chance(`campaign ${id}`)
     const word = `campaign ${id}`
     const made = yield* insist({
       method: "POST",
       path: "/v1/campaigns",
       headers: { "idempotency-key": `make-${id}`, ...json },
-      body: JSON.stringify({ name: word, share: 0.01, template: { ...templates.marketing, bodyParams: [word] } })
+      body: JSON.stringify({
+        name: word,
+        share: 0.01,
+        template: { ...templates.marketing, bodyParams: [word] },
+        ...(until === null ? {} : { not_after: iso(at + until) })
+      })
     }, chance)
     if (made?.status !== 201) return
     const campaign = String(JSON.parse(made.text).id)
     world.campaignIds.set(word, campaign)
     campaignOf.set(id, campaign)
-    yield* insist({
+    if (until !== null) endOf.set(campaign, began + at + until)
+    const begun = now()
+    const added = yield* insist({
       method: "PUT",
       path: `/v1/campaigns/${campaign}/recipients`,
       headers: { "content-type": "application/x-ndjson" },
       body: to.map((name) => `${JSON.stringify({ to: name })}\n`).join("")
     }, chance)
+    world.record({
+      kind: "recipients",
+      process: "caller",
+      campaign,
+      to,
+      status: added?.status ?? null,
+      begun,
+      ended: added === null ? null : now()
+    })
     yield* insist({
       method: "POST",
       path: `/v1/campaigns/${campaign}/check`,
@@ -237,19 +269,39 @@ export const make = (world: World, fleet: Fleet, { token, workspaceId }: Account
       return steer(campaign, changes[kind], `${kind}-${id}`, world.chance(`${kind} ${id}`))
     })
 
-  /** Reads every message that is known, and every event. Dies unless all are answered. */
+  /** Reads every page of a list. Dies unless all are answered. */
+  const readPages = Effect.fnUntraced(
+    function*<Item>(path: string, chance: Chance, each: (item: Item, begun: number) => void) {
+      for (let query = ""; query !== "end";) {
+        const begun = now()
+        const page = yield* request({ method: "GET", path: `${path}?limit=100${query}` }, chance)
+        if (page?.status !== 200) return yield* Effect.die(`${path} could not be listed: ${page?.text}`)
+        const { data, has_more: hasMore, next_cursor: next } = JSON.parse(page.text)
+        for (const item of data) each(item, begun)
+        query = hasMore ? `&cursor=${next}` : "end"
+      }
+    }
+  )
+
+  /**
+   * Reads every message that is known, every event, and then all messages, since some callers never learned the id of
+   * theirs. Dies unless all are answered.
+   */
   const readAll = Effect.fnUntraced(function*() {
     const chance = world.chance("the end")
     for (const message of messages) yield* read(message, chance)
     for (const campaign of campaignOf.values()) yield* look(campaign, chance)
-    for (let query = ""; query !== "end";) {
-      const begun = now()
-      const page = yield* request({ method: "GET", path: `/v1/events?limit=100${query}` }, chance)
-      if (page?.status !== 200) return yield* Effect.die(`the events could not be listed: ${page?.text}`)
-      const { data, has_more: hasMore, next_cursor: next } = JSON.parse(page.text)
-      for (const event of data) world.record({ kind: "event", process: "caller", event, begun, ended: now() })
-      query = hasMore ? `&cursor=${next}` : "end"
-    }
+    yield* readPages<History.ListedEvent["event"]>(
+      "/v1/events",
+      chance,
+      (event, begun) => world.record({ kind: "event", process: "caller", event, begun, ended: now() })
+    )
+    yield* readPages<{ readonly message_id: string; readonly status: string }>(
+      "/v1/messages",
+      chance,
+      ({ message_id: message, status }, begun) =>
+        world.record({ kind: "read", process: "caller", message_id: message, status, begun, ended: now() })
+    )
   })
 
   /** Reads or cancels the message of a send, if its caller knows it. */

@@ -24,10 +24,11 @@ export const make = (world: World, fleet: Fleet) => {
     const chance = world.chance(`written ${id}`)
     const begun = now()
     const at = begun - age
+    const providerMessageId = `wamid.in-${id}`
     const [name = "", other] = from
     const message = InboundMessage.ofText({
       providerNumberId,
-      providerMessageId: `wamid.in-${id}`,
+      providerMessageId,
       customer: other === undefined ? CustomerNames.customerOf(name) : { phone: name, userId: other },
       at,
       body: says
@@ -41,6 +42,7 @@ export const make = (world: World, fleet: Fleet) => {
     world.record({
       kind: "received",
       process: "provider",
+      provider_message_id: providerMessageId,
       from: name,
       to: providerNumberId,
       at,

@@ -20,6 +20,8 @@ export interface Send extends Timed {
   readonly type: "template" | "marketing" | "text"
   /** How many milliseconds after `at` to send; at once if `null`. */
   readonly later: number | null
+  /** How many milliseconds after that it may be sent at most; `null` for the service's default. */
+  readonly until: number | null
   /** How often the request is repeated after its answer was final. */
   readonly repetitions: number
   /** Whether another body follows under the same key. */
@@ -54,6 +56,8 @@ export interface Campaign extends Timed {
   readonly kind: "campaign"
   /** Names of customers, some of them twice. */
   readonly to: ReadonlyArray<string>
+  /** How many milliseconds after `at` it sends at most; `null` for the service's default. */
+  readonly until: number | null
 }
 
 /** A campaign is paused, resumed or cancelled, if it is known by then. */
@@ -125,6 +129,8 @@ const windowLength = 24 * 60 * 60 * 1000
 /** The plan of a seed. */
 export const make = (seed: number): Plan => {
   const chance = Chance.make(seed, "plan")
+  // drawn apart, so that a seed's other operations stay those that it had before there were ends
+  const ends = Chance.make(seed, "ends")
   const processes = chance.between(2, 3)
   const process = () => chance.below(processes)
   const name = () => chance.pick(chance.pick(customers))
@@ -139,7 +145,8 @@ export const make = (seed: number): Plan => {
     type: chance.weighted({ template: 2, marketing: 2, text: 2 }),
     later: chance.oneIn(3) ? chance.between(2000, length) : null,
     repetitions: chance.below(3),
-    isMisused: chance.oneIn(6)
+    isMisused: chance.oneIn(6),
+    until: ends.oneIn(2) ? ends.between(500, 5000) : null
   }))
   const campaigns = some(chance.below(2) + 1, (timed): Campaign => ({
     ...timed,
@@ -147,7 +154,8 @@ export const make = (seed: number): Plan => {
     to: chance.shuffle([
       ...Array.from({ length: chance.between(2, 6) }, name),
       ...Array.from({ length: chance.below(8) }, (_, index) => `+1202555020${index}`)
-    ])
+    ]),
+    until: ends.oneIn(3) ? ends.between(5000, 30_000) : null
   }))
   const operations: ReadonlyArray<Operation> = [
     ...sends,

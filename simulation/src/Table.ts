@@ -41,6 +41,8 @@ const said = (entry: History.Entry, nameOf: (id: string) => string): string => {
       return `${entry.preference} ${entry.name}: ${entry.status ?? "no answer"}`
     case "quota":
       return `quota ${entry.messages}`
+    case "recipients":
+      return `uploads ${entry.to.join(", ")} to ${nameOf(entry.campaign)}: ${entry.status ?? "no answer"}`
     case "campaign_change":
       return `${entry.change} ${nameOf(entry.campaign)}: ${entry.status ?? "no answer"}`
     case "campaign":

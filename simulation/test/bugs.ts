@@ -3,6 +3,7 @@
  */
 import type { PromiseName } from "@wac/checker"
 import {
+  type Campaign,
   CampaignStore,
   type ContactStep,
   ContactStore,
@@ -163,7 +164,7 @@ export const bugs: ReadonlyArray<Bug> = [
       recordInbound: (command) => store.recordInbound({ ...command, message: { ...command.message, at: command.now } })
     })),
     breaks: "service-window",
-    seed: 14,
+    seed: 20,
     within: 50
   },
   {
@@ -190,7 +191,7 @@ export const bugs: ReadonlyArray<Bug> = [
       )
     ),
     breaks: "campaign-once",
-    seed: 2,
+    seed: 3,
     within: 50
   },
   {
@@ -202,7 +203,7 @@ export const bugs: ReadonlyArray<Bug> = [
           : store.change(command)
     })),
     breaks: "campaign-stopped",
-    seed: 69,
+    seed: 15,
     within: 100
   },
   {
@@ -361,6 +362,24 @@ export const bugs: ReadonlyArray<Bug> = [
     breaks: "every-event",
     seed: 3,
     within: 3
+  },
+  {
+    title: "a sweep that stops at the first silent message",
+    planted: inFront(MessageStore.MessageStore, (store) => {
+      let isOver = false
+      return {
+        sweep: (now) =>
+          isOver
+            ? Effect.succeed({ unknown: 0, failed: 0, forgotten: 0 })
+            : Effect.tap(store.sweep(now), ({ unknown }) =>
+              Effect.sync(() => {
+                isOver = unknown > 0
+              }))
+      }
+    }),
+    breaks: "every-send-ends",
+    seed: 12,
+    within: 12
   },
   {
     title: "a report that is matched by the provider's id alone",
@@ -556,6 +575,30 @@ export const bugs: ReadonlyArray<Bug> = [
     within: 3
   },
   {
+    title: "a send_until that is read a day too late",
+    planted: inFront(MessageStore.MessageStore, (store) => ({
+      accept: (command) =>
+        store.accept(
+          command.later?.sendUntil === undefined
+            ? command
+            : { ...command, later: { ...command.later, sendUntil: command.later.sendUntil + days(1) } }
+        )
+    })),
+    breaks: "not-after-send-until",
+    seed: 53,
+    within: 60
+  },
+  {
+    title: "a campaign whose end is read a day too late",
+    planted: inFront(CampaignStore.CampaignStore, (store) => ({
+      create: (campaign) =>
+        store.create(campaign.notAfter === null ? campaign : { ...campaign, notAfter: campaign.notAfter + days(1) })
+    })),
+    breaks: "not-after-send-until",
+    seed: 6,
+    within: 6
+  },
+  {
     title: "a cancellation that does not check whether the message was sent",
     planted: inFront(MessageStore.MessageStore, (store) => ({
       cancel: (command) =>
@@ -598,12 +641,41 @@ export const bugs: ReadonlyArray<Bug> = [
     within: 22
   },
   {
+    title: "a campaign's counts that stay as they were when it ended",
+    get planted() {
+      const ended = new Map<string, Campaign.Campaign["counts"]>()
+      return inFront(CampaignStore.CampaignStore, (store) => ({
+        get: (workspaceId, id) =>
+          Effect.map(
+            store.get(workspaceId, id),
+            Option.map((campaign) => {
+              const counts = ended.get(id) ?? campaign.counts
+              if (campaign.completedAt !== null) ended.set(id, counts)
+              return { ...campaign, counts }
+            })
+          )
+      }))
+    },
+    breaks: "campaign-counts",
+    seed: 7,
+    within: 9
+  },
+  {
+    title: "an upload of recipients that loses its last row",
+    planted: inFront(CampaignStore.CampaignStore, (store) => ({
+      addRows: (command) => store.addRows({ ...command, rows: command.rows.slice(0, -1) })
+    })),
+    breaks: "campaign-counts",
+    seed: 4,
+    within: 6
+  },
+  {
     title: "a delivery whose claim lasts for days",
     planted: inFront(DeliveryStore.DeliveryStore, (store) => ({
       claimDue: (command) => store.claimDue({ ...command, leaseUntil: command.leaseUntil + days(2) })
     })),
     breaks: "delivered-at-least-once",
-    seed: 4,
+    seed: 1,
     within: 6
   },
   {
@@ -648,7 +720,7 @@ export const bugs: ReadonlyArray<Bug> = [
         })
     })),
     breaks: "delivered-in-order",
-    seed: 1,
+    seed: 3,
     within: 3
   },
   {
@@ -781,6 +853,51 @@ export const bugs: ReadonlyArray<Bug> = [
     breaks: "opt-out",
     seed: 2,
     within: 3
+  },
+  {
+    title: "a customer's message that is acknowledged and not stored",
+    planted: inFront(ContactStore.ContactStore, (store) => ({
+      recordInbound: (command) => Effect.catch(store.recordInbound(command), () => Effect.succeed("recorded" as const))
+    })),
+    breaks: "received-once",
+    seed: 3,
+    within: 3
+  },
+  {
+    title: "a customer's message that gets another event when it is posted again",
+    planted: {
+      inFront: Layer.merge(
+        Layer.effect(
+          ContactStore.ContactStore,
+          Effect.map(ContactStore.ContactStore, (store) => ({
+            ...store,
+            recordInbound: (command) => {
+              const providerMessageId = `${command.message.providerMessageId} ${command.messageId}`
+              return store.recordInbound({ ...command, message: { ...command.message, providerMessageId } })
+            }
+          }))
+        ),
+        Layer.effect(
+          EventStore.EventStore,
+          Effect.map(EventStore.EventStore, (store) => ({
+            ...store,
+            list: (workspaceId, filter, page) =>
+              Effect.map(store.list(workspaceId, filter, page), (found) => ({
+                ...found,
+                items: found.items.map((event) => {
+                  const [id] = String((event.data as Readonly<Record<string, unknown>>)["provider_message_id"]).split(
+                    " "
+                  )
+                  return { ...event, data: { ...event.data, provider_message_id: id } as never }
+                })
+              }))
+          }))
+        )
+      )
+    },
+    breaks: "received-once",
+    seed: 5,
+    within: 6
   },
   {
     title: "a scheduler that skips events without an order",

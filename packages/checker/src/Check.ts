@@ -12,6 +12,7 @@ import { checkMessage, type Message, sequenceOf } from "./Messages.ts"
 import { checkAtLeastOnce } from "./Passage.ts"
 import { promises } from "./Promises.ts"
 import { checkQuotas } from "./Quotas.ts"
+import { checkReceipts } from "./Receipts.ts"
 import { checkHandled } from "./Subscriptions.ts"
 
 /** Whether every promise was kept, and the broken ones. */
@@ -93,6 +94,7 @@ export const check = ({ entries, header }: History): Verdict => {
     askedAt
   }
   checkCustomers(ofCustomers, clockError, blame)
+  checkReceipts(ofCustomers.received, listed, isSettled && listed.size > 0, blame)
   const failed = new Set(
     [...listed.values()].flatMap(({ event: { data, type } }) =>
       type === "message.failed" ? [String(data["message_id"])] : []
@@ -102,12 +104,23 @@ export const check = ({ entries, header }: History): Verdict => {
     checkQuotas(calls, of("quota"), (message) => failed.has(message), askedAt, clockError, blame)
   }
 
-  checkCampaigns({ changes: of("campaign_change"), reads: of("campaign"), calls, listed }, settledAt, clockError, blame)
+  const reports = grouped(of("report"), (entry) => entry.message_id)
+  const ofCampaigns = {
+    changes: of("campaign_change"),
+    reads: of("campaign"),
+    uploads: of("recipients"),
+    customerNames: ofCustomers.customerNames,
+    choices: [...ofCustomers.preferences, ...ofCustomers.received],
+    calls,
+    reports,
+    listed
+  }
+  const mayWait = checkCampaigns(ofCampaigns, settledAt, clockError, blame)
 
   const byMessage = {
     sends: grouped(sends.filter(({ messageId }) => messageId !== undefined), ({ messageId }) => messageId!),
     calls: grouped(calls, (entry) => entry.message_id),
-    reports: grouped(of("report"), (entry) => entry.message_id),
+    reports,
     cancels: grouped(of("cancel"), (entry) => entry.message_id),
     reads: grouped(of("read"), (entry) => entry.message_id),
     events: grouped(
@@ -124,7 +137,7 @@ export const check = ({ entries, header }: History): Verdict => {
       reads: byMessage.reads.get(id) ?? [],
       events: [...byMessage.events.get(id) ?? []].sort((a, b) => sequenceOf(a) - sequenceOf(b))
     }
-    checkMessage(message, { clockError, settledAt, hasEvents: listed.size > 0 }, blame)
+    checkMessage(message, { clockError, settledAt, hasEvents: listed.size > 0, mayWait }, blame)
   }
   return { ok: broken.length === 0, broken }
 }

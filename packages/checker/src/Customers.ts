@@ -60,7 +60,7 @@ class Customer {
 }
 
 /** Customers by name. `join` merges the customers of names that turn out to belong to one (a union-find). */
-class Customers {
+export class Customers {
   private readonly parents = new Map<string, string>()
   private readonly customers = new Map<string, Customer>()
   private rootOf(name: string): string {

@@ -81,7 +81,10 @@ export interface ProviderCall extends Timed {
   readonly campaign?: string
 }
 
-/** A status report of the provider. `ended` is when the service acknowledged it. */
+/**
+ * A status report of the provider. `ended` is when the service acknowledged it. If a campaign's message occurs in a
+ * history, all reports of it do.
+ */
 export interface Report extends Timed {
   readonly kind: "report"
   readonly message_id: string
@@ -103,6 +106,8 @@ export interface CustomerNames extends Timed {
  */
 export interface Received extends Timed {
   readonly kind: "received"
+  /** The provider's id of the message. Without it, the message's event is not judged. */
+  readonly provider_message_id?: string
   readonly from: string
   /** The workspace's phone number. */
   readonly to: string
@@ -129,6 +134,15 @@ export interface QuotaSet extends Timed {
   readonly messages: number | null
 }
 
+/** `PUT /v1/campaigns/{id}/recipients` that adds rows, which a campaign counts once it has checked them. */
+export interface RecipientsUpload extends Timed {
+  readonly kind: "recipients"
+  readonly campaign: string
+  /** The names in its rows, without rows that the check leaves out because they are malformed. */
+  readonly to: ReadonlyArray<string>
+  readonly status: number | null
+}
+
 /** A request that changes what a campaign does. A repeat with the same idempotency key begins when the first did. */
 export interface CampaignChange extends Timed {
   readonly kind: "campaign_change"
@@ -142,6 +156,8 @@ export interface CampaignRead extends Timed {
   readonly kind: "campaign"
   readonly campaign: string
   readonly status: string
+  /** The time after which nothing is sent, as it was asked for; `null` or absent if it is not judged. */
+  readonly not_after?: number | null
   readonly counts: Readonly<Record<string, number>>
 }
 
@@ -220,6 +236,7 @@ export type Entry =
   | Received
   | PreferenceSet
   | QuotaSet
+  | RecipientsUpload
   | CampaignChange
   | CampaignRead
   | Subscribed
@@ -292,9 +309,16 @@ const fields: {
   },
   report: { message_id: isText, status: oneOf("sent", "delivered", "read", "failed") },
   customer: { names: texts },
-  received: { from: isText, to: isText, at: isTime, preference: optional(isPreference) },
+  received: {
+    provider_message_id: optional(isText),
+    from: isText,
+    to: isText,
+    at: isTime,
+    preference: optional(isPreference)
+  },
   preference: { name: isText, preference: isPreference, phone_number: optional(isText), status: orNull(isTime) },
   quota: { workspace: isText, messages: orNull(isTime) },
+  recipients: { campaign: isText, to: texts, status: orNull(isTime) },
   campaign_change: {
     campaign: isText,
     change: oneOf("start", "pause", "resume", "cancel"),
@@ -303,6 +327,7 @@ const fields: {
   campaign: {
     campaign: isText,
     status: isText,
+    not_after: optional(orNull(isTime)),
     counts: (value) => isRecord(value) && Object.values(value).every(isTime)
   },
   subscription: { subscription: isText, event_types: optional(texts) },

@@ -2,6 +2,7 @@
  * The promises about one message: its provider calls, its status, its events (contract §3, §6, §15).
  */
 import { type Blame, endOf } from "./Broken.ts"
+import { claimLease } from "./Customers.ts"
 import type { Cancel, Entry, ListedEvent, ProviderCall, Read, Report } from "./History.ts"
 import { isRecord } from "./Json.ts"
 import type { Answered } from "./Keys.ts"
@@ -41,10 +42,15 @@ const checkCalls = ({ calls, reports, sends }: Message, clockError: number, blam
     ) {
       blame("sent-was-accepted", "the answer has another provider_message_id", send, accepted)
     }
-    const sendAt = isRecord(send.body) ? Date.parse(String(send.body["send_at"])) : NaN
+    const timeIn = (name: string) => isRecord(send.body) ? Date.parse(String(send.body[name])) : NaN
+    const [sendAt, sendUntil] = [timeIn("send_at"), timeIn("send_until")]
     const [first] = calls
     if (send.status === 202 && first !== undefined && first.begun < sendAt - clockError) {
       blame("not-before-send-at", "called before send_at", send, first)
+    }
+    const late = calls.find(({ begun }) => begun > sendUntil + claimLease + clockError)
+    if (send.status === 202 && late !== undefined) {
+      blame("not-after-send-until", "called after send_until", send, late)
     }
   }
 }
@@ -166,13 +172,30 @@ const checkEveryEvent = ({ cancels, calls, events, reports, sends }: Message, bl
   }
 }
 
-/** Checks the promises of §3, §6 and §15 about one message. `hasEvents`: whether the history lists any events. */
+/** The statuses of a message that has no outcome yet. */
+const open = ["queued", "sending", "unknown"]
+
+const checkEnds = ({ reads, sends }: Message, mayWait: boolean, settledAt: number, blame: Blame): void => {
+  for (const read of reads) {
+    // a campaign may keep its recipients in its queue for good, those that were tried as `sending`
+    const waits = read.status !== "unknown" && mayWait && sends.length === 0
+    if (read.begun >= settledAt && open.includes(read.status) && !waits) {
+      blame("every-send-ends", `${read.status} when nothing is in progress`, read, ...sends.map(({ send }) => send))
+    }
+  }
+}
+
+/**
+ * Checks the promises of §3, §6 and §15 about one message. `hasEvents`: whether the history lists any events. `mayWait`:
+ * whether a campaign may have recipients in its queue in the end.
+ */
 export const checkMessage = (
   message: Message,
-  { clockError, hasEvents, settledAt }: {
+  { clockError, hasEvents, mayWait, settledAt }: {
     readonly clockError: number
     readonly settledAt: number
     readonly hasEvents: boolean
+    readonly mayWait: boolean
   },
   blame: Blame
 ): void => {
@@ -180,6 +203,7 @@ export const checkMessage = (
   checkCalls(message, clockError, blame)
   checkCancels(message, blame)
   checkReads(message, clockError, settledAt, blame)
+  checkEnds(message, mayWait, settledAt, blame)
   checkEvents(message, isSettled, blame)
   if (isSettled && hasEvents) checkEveryEvent(message, blame)
 }

@@ -22,6 +22,10 @@ export const promises = {
     section: 3,
     says: "In the end, a message has the best status that the provider reported, in whatever order."
   },
+  "every-send-ends": {
+    section: 3,
+    says: "Every send has an outcome: a message whose outcome is unknown fails, and one that waits is sent or fails."
+  },
   "status-never-falls": {
     section: 3,
     says: "A message that was sent, failed, delivered, read, cancelled or skipped never has a lower status later."
@@ -49,6 +53,10 @@ export const promises = {
   "every-event": {
     section: 6,
     says: "Every accepted message has its events, and so has every report that was acknowledged."
+  },
+  "received-once": {
+    section: 6,
+    says: "A customer's message that was acknowledged has exactly one `message.received`, however often it is posted."
   },
   "event-once": {
     section: 6,
@@ -92,7 +100,7 @@ export const promises = {
   },
   "campaign-counts": {
     section: 11,
-    says: "The counts of a campaign add up to its total."
+    says: "The counts of a campaign add up to its total, its customers, and are what became of its messages in the end."
   },
   "campaign-completed": {
     section: 11,
@@ -109,6 +117,10 @@ export const promises = {
   "not-before-send-at": {
     section: 15,
     says: "The provider is never called before `send_at`."
+  },
+  "not-after-send-until": {
+    section: 15,
+    says: "The provider is never called after `send_until`, nor for a campaign after its `notAfter`."
   },
   "cancelled-is-never-sent": {
     section: 15,

@@ -3,7 +3,7 @@
  */
 import { assert, describe, it } from "vitest"
 import { check } from "../src/Check.ts"
-import type { History } from "../src/History.ts"
+import type { Entry, History } from "../src/History.ts"
 import { type PromiseName, promises } from "../src/Promises.ts"
 import {
   answer,
@@ -24,6 +24,7 @@ import {
   queue,
   quota,
   read,
+  receipt,
   received,
   report,
   send,
@@ -32,6 +33,7 @@ import {
   subscription,
   text,
   told,
+  uploaded,
   webhook
 } from "./entries.ts"
 
@@ -42,11 +44,26 @@ const unknown = JSON.stringify({ error: { code: "server_error", reason: "outcome
 /** A `send_at` that has passed. */
 const atOnce = "1970-01-01T00:00:00Z"
 
+/** A queued message with a `send_until`. */
+const untilSent = (until: string, fields: Partial<Extract<Entry, { readonly kind: "send" }>> = {}) =>
+  queue(1, atOnce, { body: { ...body, send_at: atOnce, send_until: until }, ...fields })
+
+/** A campaign with a `notAfter`. */
+const endsAt = (at: number | null) => ({ ...campaign(1, "running"), not_after: at })
+
+/** A call for the only message of the campaign. */
+const ofCampaign = (fields: Partial<Extract<Entry, { readonly kind: "provider_call" }>> = {}) =>
+  call(1, { campaign: "c", ...fields })
+
 /** A message that was delivered. */
 const delivered = () => [event(1, "message.sent"), event(2, "message.delivered"), report(10, "delivered")]
 
 /** An event of another message. */
 const elsewhere = { ...event(1, "message.sent").event, data: { message_id: "msg_2", sequence: 1 } }
+
+/** The customer's message `in_1`. */
+const written = (begun: number, fields: Partial<Extract<Entry, { readonly kind: "received" }>> = {}) =>
+  received(begun, { provider_message_id: "in_1", ...fields })
 
 /** Long after everything before it. */
 const later = 100_000
@@ -96,6 +113,25 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       settled(...delivered(), read(999, "sent")),
       settled(...delivered(), report(20, "failed"), read(1000, "delivered")),
       settled(event(1, "message.sent"), report(10, "delivered", null), read(1000, "sent"))
+    ]
+  },
+  "every-send-ends": {
+    broken: [
+      settled(read(1000, "queued")),
+      settled(read(1000, "sending")),
+      settled(read(1000, "unknown")),
+      settled(campaign(1000, "paused"), read(1000, "unknown")),
+      settled(campaign(1000, "paused"), queue(1, atOnce), read(1000, "queued")),
+      settled(campaign(1000, "paused"), queue(1, atOnce), read(1000, "sending")),
+      settled(changed(1, "cancel"), campaign(1000, "cancelled"), read(1000, "queued"))
+    ],
+    kept: [
+      settled(read(1000, "failed")),
+      settled(read(999, "unknown")),
+      history(read(1000, "unknown")),
+      settled(campaign(1000, "paused"), read(1000, "queued")),
+      settled(campaign(1000, "paused"), read(1000, "sending")),
+      settled(changed(1, "pause"), read(1000, "queued"))
     ]
   },
   "status-never-falls": {
@@ -192,6 +228,23 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       settled(call(1), report(2, "failed"), event(1, "message.failed"), send(5, { replayed: true })),
       settled(queue(1, "1970-01-01T00:00:00.000Z"), cancel(5), { ...event(1, "message.sent"), event: elsewhere }),
       settled(event(1, "message.sent"), report(5, "delivered", null))
+    ]
+  },
+  "received-once": {
+    broken: [
+      settled(written(1), event(1, "message.sent")),
+      settled(written(1), receipt("evt_in", { provider_message_id: "in_2" })),
+      history(written(1), receipt(), receipt("evt_again")),
+      history(written(1, { ended: null }), written(5), receipt(), receipt("evt_again")),
+      settled(written(1), written(1, { to: "+9" }), receipt(), receipt("evt_9"), receipt("evt_again"))
+    ],
+    kept: [
+      settled(written(1), written(5), receipt(), receipt()),
+      settled(written(1), written(1, { to: "+9" }), receipt(), receipt("evt_9")),
+      settled(written(1, { ended: null }), event(1, "message.sent")),
+      settled(received(1), event(1, "message.sent")),
+      settled(written(1)),
+      history(written(1), event(1, "message.sent"))
     ]
   },
   "event-once": {
@@ -317,8 +370,49 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
     ]
   },
   "campaign-counts": {
-    broken: [history(campaign(1, "running", { total: 3, queued: 1, sent: 1 }))],
-    kept: [history(campaign(1, "running", { total: 3, queued: 1, sent: 1, failed: 1 }))]
+    broken: [
+      history(campaign(1, "running", { total: 3, queued: 1, sent: 1 })),
+      settled(ofCampaign(), campaign(1000, "cancelled", { total: 1, skipped: 1 })),
+      settled(ofCampaign({ outcome: "unknown" }), campaign(1000, "paused", { total: 1, queued: 1 })),
+      settled(ofCampaign(), campaign(1000, "cancelled", { total: 2, sent: 2 })),
+      settled(ofCampaign({ outcome: "not_sent" }), campaign(1000, "cancelled", { total: 1, sent: 1 })),
+      settled(ofCampaign(), campaign(1000, "cancelled", { total: 1, delivered: 1 })),
+      settled(ofCampaign(), report(5, "delivered"), campaign(1000, "cancelled", { total: 1, sent: 1 })),
+      settled(ofCampaign(), report(5, "delivered"), campaign(1000, "cancelled", { total: 1, read: 1 })),
+      settled(ofCampaign(), report(5, "read"), campaign(1000, "cancelled", { total: 1, delivered: 1 })),
+      history(uploaded(1, ["+2", "+3"]), changed(5, "start"), campaign(9, "running", { total: 1, queued: 1 })),
+      history(uploaded(1, ["+2", "+2"]), changed(5, "start"), campaign(9, "running", { total: 2, queued: 2 })),
+      history(
+        uploaded(1, ["+2"]),
+        uploaded(3, ["+3"], { status: null, ended: null }),
+        changed(5, "start"),
+        campaign(9, "running", { total: 3, queued: 3 })
+      )
+    ],
+    kept: [
+      history(campaign(1, "running", { total: 3, queued: 1, sent: 1, failed: 1 })),
+      history(ofCampaign(), campaign(1000, "cancelled", { total: 1, skipped: 1 })),
+      settled(ofCampaign(), campaign(999, "cancelled", { total: 1, skipped: 1 })),
+      settled(ofCampaign(), campaign(1000, "cancelled", { total: 1, sent: 1 })),
+      settled(ofCampaign({ outcome: "unknown" }), campaign(1000, "cancelled", { total: 2, failed: 2 })),
+      settled(ofCampaign({ outcome: "not_sent" }), campaign(1000, "cancelled", { total: 1, skipped: 1 })),
+      settled(ofCampaign(), report(5, "read"), campaign(1000, "cancelled", { total: 1, read: 1 })),
+      settled(ofCampaign(), report(5, "read", null), campaign(1000, "cancelled", { total: 1, sent: 1 })),
+      settled(ofCampaign(), report(5, "read", null), campaign(1000, "cancelled", { total: 1, read: 1 })),
+      settled(ofCampaign(), report(5, "delivered"), report(9, "read"), campaign(1000, "paused", { total: 1, read: 1 })),
+      settled(ofCampaign(), report(5, "failed"), campaign(1000, "cancelled", { total: 1, failed: 1 })),
+      history(uploaded(1, ["+2", "+3", "+2"]), changed(5, "start"), campaign(9, "running", { total: 2, queued: 2 })),
+      history(uploaded(1, ["+2", "+3"]), campaign(3, "draft"), changed(5, "start"), campaign(6, "running")),
+      history(uploaded(1, ["+2"], { status: 403 }), changed(5, "start"), campaign(9, "running")),
+      history(uploaded(1, ["+2"]), changed(2, "start"), campaign(9, "running")),
+      history(uploaded(1, ["+2"]), chosen(20, "opt_out"), changed(5, "start"), campaign(9, "running")),
+      history(
+        uploaded(1, ["+2", "US.1"]),
+        changed(5, "start"),
+        campaign(9, "running", { total: 1, queued: 1 }),
+        told(20, ["+2", "US.1"], null)
+      )
+    ]
   },
   "campaign-completed": {
     broken: [
@@ -387,6 +481,28 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
     kept: [
       history(queue(1, "1970-01-01T00:00:00.100Z"), call(100)),
       history(queue(1, "1970-01-01T01:00:00.100+01:00"), call(100))
+    ]
+  },
+  "not-after-send-until": {
+    broken: [
+      history(untilSent("1970-01-01T00:00:01.000Z"), call(31_001)),
+      history(
+        untilSent("1970-01-01T00:00:01.000Z"),
+        call(2, { outcome: "not_sent" }),
+        call(31_001, { outcome: "not_sent" })
+      ),
+      history(endsAt(1000), call(31_001, { campaign: "c" })),
+      history(endsAt(1000), endsAt(2000), call(32_001, { campaign: "c" }))
+    ],
+    kept: [
+      history(untilSent("1970-01-01T00:00:01.000Z"), call(31_000)),
+      history(untilSent("1970-01-01T00:00:01.000Z", { status: 400 }), call(31_001)),
+      history(queue(1, atOnce), call(later)),
+      history(endsAt(1000), call(31_000, { campaign: "c" })),
+      history(endsAt(1000), call(31_001, { campaign: "d" })),
+      history(endsAt(1000), endsAt(null), call(31_001, { campaign: "c" })),
+      history(endsAt(1000), campaign(1, "running"), call(31_001, { campaign: "c" })),
+      history(endsAt(2000), endsAt(1000), call(32_000, { campaign: "c" }))
     ]
   },
   "cancelled-is-never-sent": {

@@ -18,6 +18,7 @@ import type {
   QuotaSet,
   Read,
   Received,
+  RecipientsUpload,
   Report,
   Send,
   SetAside,
@@ -143,6 +144,19 @@ export const campaign = (
   counts
 })
 
+export const uploaded = (
+  begun: number,
+  to: ReadonlyArray<string>,
+  fields: Partial<RecipientsUpload> = {}
+): RecipientsUpload => ({
+  kind: "recipients",
+  ...during(begun),
+  campaign: "c",
+  to,
+  status: 200,
+  ...fields
+})
+
 export const completed = (id = "evt_c"): ListedEvent => ({
   kind: "event",
   ...during(900),
@@ -199,6 +213,15 @@ export const event = (sequence: number, type: string, data: object = {}): Listed
   kind: "event",
   ...during(900),
   event: eventBody(sequence, type, data)
+})
+
+/** The event of the customer's message `in_1`. */
+export const receipt = (id = "evt_in", data: object = {}): ListedEvent => ({
+  ...event(1, "message.received"),
+  event: {
+    ...eventBody(1, "message.received", { message_id: `msg_of_${id}`, provider_message_id: "in_1", ...data }),
+    id
+  }
 })
 
 export const webhook: WebhookSet = { kind: "webhook", ...during(0), webhook: "whk" }

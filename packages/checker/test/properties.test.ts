@@ -104,6 +104,12 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
       return entries.map((entry) => entry === last ? { ...last, status: "delivered" } : entry)
     }
   },
+  "every-send-ends": {
+    "a message has no outcome in the end": (entries) => {
+      const last = all(entries, "read").sort((a, b) => b.begun - a.begun)[0]!
+      return entries.map((entry) => entry === last ? { ...last, status: "unknown" } : entry)
+    }
+  },
   "status-never-falls": {
     "a message falls back after its delivery": replace(
       "read",
@@ -178,6 +184,18 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
         () => []
       )(entries, random)
     }
+  },
+  "received-once": {
+    "a customer's message gets no event": replace(
+      "event",
+      ({ event }) => event.type === "message.received",
+      () => []
+    ),
+    "a customer's message gets another event under another id": replace(
+      "event",
+      ({ event }) => event.type === "message.received",
+      (entry) => [entry, withData(entry, { message_id: "msg_again" }, "evt_again")]
+    )
   },
   "event-once": {
     "an event is recorded twice": replace(
@@ -288,7 +306,25 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
   "campaign-counts": {
     "a recipient is counted twice": replace("campaign", () => true, (read) => [
       { ...read, counts: { ...read.counts, failed: 1 } }
-    ])
+    ]),
+    "a customer of an upload is not counted": replace("recipients", () => true, (upload) => [
+      { ...upload, to: [...upload.to, "+16660009"] }
+    ]),
+    "a recipient who was not uploaded is counted": replace("recipients", () => true, (upload) => [
+      { ...upload, to: upload.to.slice(1) }
+    ]),
+    "a message that was sent is counted as skipped": replace(
+      "campaign",
+      ({ counts }) => counts["sent"]! > 0,
+      (read) => [
+        { ...read, counts: { ...read.counts, sent: read.counts["sent"]! - 1, skipped: read.counts["skipped"]! + 1 } }
+      ]
+    ),
+    "a message that was only sent is counted as read": replace(
+      "campaign",
+      ({ counts }) => counts["sent"]! > 0,
+      (read) => [{ ...read, counts: { ...read.counts, sent: read.counts["sent"]! - 1, read: 1 } }]
+    )
   },
   "campaign-completed": {
     "a campaign is completed twice": replace(
@@ -368,6 +404,33 @@ const mutations: Readonly<Record<PromiseName, Readonly<Record<string, Falsify>>>
         { ...call, begun: early.get(call.message_id)! }
       ])(entries, random)
     }
+  },
+  "not-after-send-until": {
+    "a message is sent late": (entries, random) => {
+      const until = new Map(
+        all(entries, "send").filter(({ status }) => status === 202).map(({ answer, body }) => [
+          JSON.parse(answer!).message_id,
+          Date.parse((body as { readonly send_until: string }).send_until)
+        ])
+      )
+      return replace("provider_call", (call) => until.has(call.message_id), (call) => {
+        const begun = until.get(call.message_id)! + 30_001
+        return [{ ...call, begun, ended: begun }]
+      })(entries, random)
+    },
+    "a campaign sends after its end": replace(
+      "campaign",
+      ({ not_after: end }) => typeof end === "number",
+      (read) => [read, {
+        kind: "provider_call",
+        begun: read.not_after! + 30_001,
+        ended: null,
+        process: "a",
+        campaign: read.campaign,
+        message_id: "msg_late",
+        outcome: "accepted"
+      }]
+    )
   },
   "cancelled-is-never-sent": {
     "a cancelled message is sent": replace(

@@ -51,7 +51,9 @@ class Run {
     this.body = {
       to: `+1555${random.below(10_000_000)}`,
       text: { body: id },
-      ...(sendAt === undefined ? {} : { send_at: new Date(sendAt).toISOString() })
+      ...(sendAt === undefined
+        ? {}
+        : { send_at: new Date(sendAt).toISOString(), send_until: new Date(sendAt + minute).toISOString() })
     }
   }
 
@@ -306,6 +308,23 @@ class Person {
     })
   }
 
+  /** A customer's message gets its event, which is delivered and handled. */
+  private tell(providerMessageId: string): void {
+    const [begun, process] = [this.now, "a"]
+    const event = {
+      id: `evt_${providerMessageId}`,
+      type: "message.received",
+      created_at: new Date(begun).toISOString(),
+      data: { message_id: `msg_${providerMessageId}`, provider_message_id: providerMessageId, sequence: 1 }
+    }
+    const timed = { begun, ended: begun + 1, process, event_id: event.id }
+    this.entries.push(
+      { kind: "event", begun, ended: begun + 1, process, event },
+      { kind: "handled", ...timed, subscription: "s_1", ok: true },
+      { kind: "attempt", ...timed, webhook: "whk_1", body: JSON.stringify(event), status: 200, genuine: true }
+    )
+  }
+
   /** One thing happens. */
   step(): void {
     const name = this.random.pick(this.names)
@@ -315,7 +334,14 @@ class Person {
       case 0: {
         const isWord = this.random.chance(0.3)
         const received = { kind: "received", ...this.during(), from: name, to: "+1" } as const
-        this.entries.push({ ...received, at: received.begun, ...(isWord ? { preference } : {}) })
+        const providerMessageId = `in_${this.id}_${++this.count}`
+        this.entries.push({
+          ...received,
+          provider_message_id: providerMessageId,
+          at: received.begun,
+          ...(isWord ? { preference } : {})
+        })
+        this.tell(providerMessageId)
         customer.window = received.begun + day
         if (isWord) customer.isOut = preference === "opt_out"
         return
@@ -394,12 +420,23 @@ const campaign = (random: Random, settledAt: number): ReadonlyArray<Entry> => {
   }
   const handled = { ...timed(10), subscription: "s_1", event_id: event.id, ok: true }
   const { campaign: _, ...attempt } = { ...timed(10), webhook: "whk_1", event_id: event.id }
+  const to = Array.from({ length: counts.total }, (_, index) => `+1777000${index}`)
   return [
+    { kind: "recipients", begun: 1, ended: 2, process: "a", campaign: "c_3", to, status: 200 },
     ...entries,
     { kind: "event", ...timed(1), event },
     { kind: "handled", ...handled },
     { kind: "attempt", ...attempt, body: JSON.stringify(event), status: 200, genuine: true },
-    { kind: "campaign", begun: settledAt, ended: settledAt, process: "a", campaign: "c_3", status, counts }
+    {
+      kind: "campaign",
+      begun: settledAt,
+      ended: settledAt,
+      process: "a",
+      campaign: "c_3",
+      status,
+      counts,
+      not_after: now
+    }
   ]
 }
 
