@@ -4,7 +4,16 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { AuditStore, EventStore, RequestStore, RequestValuesStore, type Retention, Timing, UsageStore } from "@wac/core"
+import {
+  AuditStore,
+  EventStore,
+  RequestStore,
+  RequestValuesStore,
+  type Retention,
+  type StoreError,
+  Timing,
+  UsageStore
+} from "@wac/core"
 import { Effect, Layer } from "effect"
 import { bound } from "./bound.ts"
 import { storageAndClient } from "./servers.ts"
@@ -21,11 +30,23 @@ const atOnce = 1000
 const hour = 3_600_000
 const before = 1_500_000 * hour
 const sqlId = (prefix: string, n: string) => `'${prefix}_' || lpad((${n})::text, 26, '0')`
-const each = `generate_series(1, ${workspaces}) w, generate_series(1, ${old + 1}) i`
+const ofEach = (records: string) => `generate_series(1, ${workspaces}) w, ${records} i`
+const each = ofEach(`generate_series(1, ${old + 1})`)
 /** The last record of a workspace is not old. */
 const at = `((case when i <= ${old} then i else ${before / hour} + 1 end) * ${hour}::bigint)`
 const aged = (prefix: string) =>
   `'${prefix}_' || case when i <= ${old} then '0' else '7' end || lpad((w * 1000 + i)::text, 25, '0')`
+
+/** Writes events that were delivered. */
+const recorded = (each: string) => [
+  `insert into wac.events (id, workspace_id, type, created_at, data)
+  select ${aged("evt")}, ${sqlId("ws", "w")}, 'message.received', ${at}, '{}' from ${each}`,
+  `insert into wac.deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, status, attempt_count,
+    round_attempts, first_attempt_at, last_attempt_at, created_at, completed_at)
+  select ${aged("dlv")}, ${sqlId("ws", "w")}, ${sqlId("whk", "w")}, ${aged("evt")}, 'message.received', 'combined',
+    'delivered', 1, 1, 1, 1, ${at}, 1
+  from ${each}`
+]
 
 const fill = [
   `insert into wac.workspaces (id, name, created_at)
@@ -33,13 +54,7 @@ const fill = [
   `insert into wac.webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
   select ${sqlId("whk", "w")}, ${sqlId("ws", "w")}, 'https://receiver.example/', 'combined', '{}', 0, 0
   from generate_series(1, ${workspaces}) w`,
-  `insert into wac.events (id, workspace_id, type, created_at, data)
-  select ${aged("evt")}, ${sqlId("ws", "w")}, 'message.received', ${at}, '{}' from ${each}`,
-  `insert into wac.deliveries (id, workspace_id, webhook_id, event_id, event_type, envelope, status, attempt_count,
-    round_attempts, first_attempt_at, last_attempt_at, created_at, completed_at)
-  select ${aged("dlv")}, ${sqlId("ws", "w")}, ${sqlId("whk", "w")}, ${aged("evt")}, 'message.received', 'combined',
-    'delivered', 1, 1, 1, 1, ${at}, 1
-  from ${each}`,
+  ...recorded(each),
   `insert into wac.requests (workspace_id, id, api_key_id, method, route, status, at, duration_ms)
   select ${sqlId("ws", "w")}, ${aged("req")}, 'key', 'POST', '/v1/messages', 200, ${at}, 1 from ${each}`,
   `insert into wac.request_tallies (workspace_id, hour, api_key_id, code, reason, count, last_at)
@@ -110,16 +125,23 @@ layer(filled.pipe(Layer.provideMerge(bound(atOnce, tables)), Layer.provideMerge(
     ] as const
   })
 
+  /** Carries out a step until nothing is left, and returns what each repetition deleted. */
+  const round = (step: Effect.Effect<Retention.Forgotten, StoreError.StoreError>) =>
+    Effect.gen(function*() {
+      const removed: Array<number> = []
+      for (let isMore = true; isMore;) {
+        const forgotten = yield* step
+        removed.push(forgotten.removed)
+        isMore = forgotten.isMore
+      }
+      return removed
+    })
+
   it.effect("a round deletes every workspace's old records, and each statement a bounded number of rows", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient
       for (const [what, step, each] of yield* deletions) {
-        let removed = 0
-        for (let isMore = true; isMore;) {
-          const forgotten: Retention.Forgotten = yield* step
-          removed += forgotten.removed
-          isMore = forgotten.isMore
-        }
+        const removed = (yield* round(step)).reduce((sum, one) => sum + one, 0)
         assert.strictEqual(removed, workspaces * each, what)
       }
       for (const table of tables) {
@@ -133,8 +155,10 @@ layer(filled.pipe(Layer.provideMerge(bound(atOnce, tables)), Layer.provideMerge(
   it.effect("a round without anything to delete is one step for up to a hundred workspaces", () =>
     Effect.gen(function*() {
       for (const [what, step] of yield* deletions) {
+        yield* round(step)
         const none: Retention.Forgotten = { removed: 0, isMore: what === "events" }
         assert.deepStrictEqual(yield* step, none, what)
+        yield* round(step)
       }
     }))
 })
