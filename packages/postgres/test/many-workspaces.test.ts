@@ -161,4 +161,13 @@ layer(filled.pipe(Layer.provideMerge(bound(atOnce, tables)), Layer.provideMerge(
         yield* round(step)
       }
     }))
+
+  it.effect("a step that deletes few events of a hundred workspaces goes on to the next ones", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const events = yield* EventStore.EventStore
+      yield* round(events.forget(before, before))
+      for (const statement of recorded(ofEach("generate_series(0, 0)"))) yield* client.unsafe(statement)
+      assert.deepStrictEqual(yield* round(events.forget(before, before)), [100, workspaces - 100])
+    }))
 })
