@@ -31,8 +31,9 @@ export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
   /**
    * Assigns a number to a provider, an account and a portfolio; omitted fields keep their values. It becomes the
    * default at its provider if its workspace has no other. A provider that loses its default gets another one
-   * (`PhoneNumber.withDefaults`). In force from the next *accept*. If numbers come to share a messaging limit, a customer whom several of
-   * them have messaged may count once for each of them during the next 24 hours. Safe to repeat.
+   * (`PhoneNumber.withDefaults`). In force from the next *accept*. If numbers come to share a messaging limit, a
+   * customer whom several of them have messaged may count once for each of them during the next 24 hours. Safe to
+   * repeat.
    */
   readonly assign: (id: PhoneNumberId, to: Assignment) => Effect.Effect<void, StoreError>
   /** The numbers of a workspace, default numbers first. */
