@@ -30,6 +30,7 @@ export const endedBefore = (table: Relation, column: string, ended: "<" | "<=") 
     `with gone as (
     delete from ${table} g where g.ctid = any (array(
       select o.ctid from ${table} o where o.${column} ${ended} ${before} order by o.${column} limit ${atOnce}
+      for update skip locked
     ))
     returning 1
   )
@@ -60,7 +61,10 @@ export interface Walk {
    * rows and sort them.
    */
   readonly limit: string
-  /** A query for the column `ctid` of at most `limit` old rows of the workspace `w`. */
+  /**
+   * A query for the column `ctid` of at most `limit` old rows of the workspace `w`. It should skip rows that are locked,
+   * which another process is deleting.
+   */
   readonly old: string
   /** A table with one row for each workspace, and its key; `workspaces` if omitted. */
   readonly over?: readonly [table: Relation, id: string]

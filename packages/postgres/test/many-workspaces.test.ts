@@ -7,6 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import {
   AuditStore,
   EventStore,
+  KeptAnswerStore,
   RequestStore,
   RequestValuesStore,
   type Retention,
@@ -48,19 +49,13 @@ const recorded = (each: string) => [
   from ${each}`
 ]
 
-const fill = [
-  `insert into wac.workspaces (id, name, created_at)
-  select ${sqlId("ws", "w")}, 'one', 0 from generate_series(1, ${workspaces}) w`,
-  `insert into wac.webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
-  select ${sqlId("whk", "w")}, ${sqlId("ws", "w")}, 'https://receiver.example/', 'combined', '{}', 0, 0
-  from generate_series(1, ${workspaces}) w`,
+/** Writes records of every kind. */
+const records = (each: string) => [
   ...recorded(each),
   `insert into wac.requests (workspace_id, id, api_key_id, method, route, status, at, duration_ms)
   select ${sqlId("ws", "w")}, ${aged("req")}, 'key', 'POST', '/v1/messages', 200, ${at}, 1 from ${each}`,
   `insert into wac.request_tallies (workspace_id, hour, api_key_id, code, reason, count, last_at)
   select ${sqlId("ws", "w")}, ${at}, 'key', '', '', 1, 1 from ${each}`,
-  `insert into wac.request_values_switches (workspace_id, until, epoch)
-  select ${sqlId("ws", "w")}, 1, 1 from generate_series(1, ${workspaces}) w`,
   // some of an earlier epoch
   `insert into wac.request_values (workspace_id, epoch, request_id, key_id, nonce, ciphertext)
   select ${sqlId("ws", "w")}, case when i % 2 = 0 then 0 else 1 end, ${aged("req")}, 'key',
@@ -81,6 +76,17 @@ const fill = [
   select ${sqlId("ws", "w")}, ${at}, 0, 'DE', 'marketing', 'regular', true, 1 from ${each}`,
   `insert into wac.untold_prices (workspace_id, hour, shard, market, category, type, messages)
   select ${sqlId("ws", "w")}, ${at}, 0, 'DE', 'marketing', 'unheard_of', 1 from ${each}`
+]
+
+const fill = [
+  `insert into wac.workspaces (id, name, created_at)
+  select ${sqlId("ws", "w")}, 'one', 0 from generate_series(1, ${workspaces}) w`,
+  `insert into wac.webhooks (id, workspace_id, url, envelope, event_types, created_at, updated_at)
+  select ${sqlId("whk", "w")}, ${sqlId("ws", "w")}, 'https://receiver.example/', 'combined', '{}', 0, 0
+  from generate_series(1, ${workspaces}) w`,
+  `insert into wac.request_values_switches (workspace_id, until, epoch)
+  select ${sqlId("ws", "w")}, 1, 1 from generate_series(1, ${workspaces}) w`,
+  ...records(each)
 ]
 
 const tables = [
@@ -169,5 +175,34 @@ layer(filled.pipe(Layer.provideMerge(bound(atOnce, tables)), Layer.provideMerge(
       yield* round(events.forget(before, before))
       for (const statement of recorded(ofEach("generate_series(0, 0)"))) yield* client.unsafe(statement)
       assert.deepStrictEqual(yield* round(events.forget(before, before)), [100, workspaces - 100])
+    }))
+
+  it.effect("old records that another process has locked are left to it, and delay no others", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const keptAnswers = yield* KeptAnswerStore.KeptAnswerStore
+      const all = [
+        ...yield* deletions,
+        ["kept answers", keptAnswers.forget(before), 0] as const
+      ]
+      for (const [, step] of all) yield* round(step)
+      for (const statement of records(ofEach("generate_series(0, 0)"))) yield* client.unsafe(statement)
+      yield* client.unsafe(`insert into wac.kept_answers
+        (workspace_id, caller, route, key, fingerprint, token, lease_until, status, body, expires_at)
+        select ${sqlId("ws", "w")}, 'usr', 'POST /r', 'key', 'f', 't', 1, 200, '{}', 1
+        from generate_series(1, ${workspaces}) w`)
+      const removed = Effect.forEach(
+        all,
+        ([what, step]) => Effect.map(round(step), (steps) => [what, steps.reduce((sum, one) => sum + one, 0)] as const)
+      )
+      const each = (n: number) => all.map(([what]) => [what, what === "usage" ? 5 * n : n] as const)
+      yield* client.withTransaction(Effect.gen(function*() {
+        // of events whose deliveries are locked, a round waits for these
+        for (const table of [...tables.filter((table) => table !== "deliveries"), "kept_answers"]) {
+          yield* client.unsafe(`select from wac.${table} where workspace_id = ${sqlId("ws", "1")} for update`)
+        }
+        assert.deepStrictEqual(yield* removed, each(workspaces - 1))
+      }))
+      assert.deepStrictEqual(yield* removed, each(1))
     }))
 })

@@ -93,7 +93,7 @@ export const events = statement(bounds, ({ horizons }) =>
     delete from wac.events e where e.ctid = any (array(
       select o.ctid from ready r cross join lateral (
         select o.ctid from wac.events o where o.workspace_id = r.workspace_id and o.created_at < r.until
-        order by o.created_at limit ${atOnce}
+        order by o.created_at limit ${atOnce} for update skip locked
       ) o
       limit ${atOnce}
     ))
