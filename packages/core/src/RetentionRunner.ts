@@ -78,17 +78,21 @@ const kinds = Effect.gen(function*() {
   return all
 })
 
-/** Deletes everything that is older than its retention now. If the deletion of one kind fails, the others still run. */
+/** Deletes everything that is older than its retention as a kind's deletion begins. If the deletion of one kind fails, the others still run. */
 export const round = Effect.gen(function*() {
   const storage = yield* Storage
   yield* RepeatedFailure.each(
     yield* kinds,
     ({ forget, kind, retention }) =>
       Effect.flatMap(Clock.currentTimeMillis, storage.now).pipe(
-        Effect.flatMap((now) => forget(now - Duration.toMillis(retention), now)),
-        Effect.tap(({ removed }) => Metrics.retentionRemoved(kind, removed)),
-        Effect.tap(({ isMore }) => isMore ? Effect.sleep(pause) : Effect.void),
-        Effect.repeat({ while: ({ isMore }) => isMore }),
+        // one time for all steps: with a later one for each, a step would find what became old during the last
+        Effect.flatMap((now) =>
+          forget(now - Duration.toMillis(retention), now).pipe(
+            Effect.tap(({ removed }) => Metrics.retentionRemoved(kind, removed)),
+            Effect.tap(({ isMore }) => isMore ? Effect.sleep(pause) : Effect.void),
+            Effect.repeat({ while: ({ isMore }) => isMore })
+          )
+        ),
         Metrics.retentionRound(kind)
       )
   )

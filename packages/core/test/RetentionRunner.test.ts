@@ -76,6 +76,7 @@ const firstRound = (retention: Retention.Retention) =>
     yield* TestClock.adjust("1 second")
     return {
       ages: ages.map(([kind, days]) => [kind, Math.round(days)] as const),
+      exactAges: ages,
       began: now / 1000,
       completed: yield* byKind("wac_retention_completed_timestamp_seconds"),
       failures: yield* byKind("wac_retention_failures_total"),
@@ -96,6 +97,13 @@ describe("the deletion of old records", () => {
         ["messages", 400],
         ["audit", 100]
       ])
+    }))
+
+  it.effect("a kind's round deletes what was old when it began, not what becomes old meanwhile", () =>
+    Effect.gen(function*() {
+      const { exactAges } = yield* firstRound(Retention.standard)
+      const ofEvents = exactAges.filter(([kind]) => kind === "events").map(([, age]) => age)
+      assert.deepStrictEqual(ofEvents, [30, 30, 30])
     }))
 
   it.effect("each kind reports when none was left, and a kind that fails still reports the start", () =>

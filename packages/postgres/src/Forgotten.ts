@@ -1,7 +1,7 @@
 /**
  * What a statement that deletes old rows returns (core's `Retention.Forgotten`), in the columns `removed` and
- * `is_more`; such a statement for simple tables; and deletions that walk over the workspaces, so that a statement deletes
- * a bounded number of rows however many workspaces there are.
+ * `is_more`; such a statement for simple tables; and deletions that walk over the workspaces, so that a statement reads
+ * and deletes a bounded number of rows however many workspaces there are.
  */
 import type { Retention, Time } from "@wac/core"
 import { Effect } from "effect"
@@ -30,6 +30,7 @@ export const endedBefore = (table: Relation, column: string, ended: "<" | "<=") 
     `with gone as (
     delete from ${table} g where g.ctid = any (array(
       select o.ctid from ${table} o where o.${column} ${ended} ${before} order by o.${column} limit ${atOnce}
+      for update skip locked
     ))
     returning 1
   )
@@ -47,6 +48,9 @@ const walked = row({ removed: integer(), reached: text<string | null>() })
 /** Reads the result of a statement of {@link walk}. */
 export const readWalked = (rows: Rows): Walked => walked.read(rows[0]!)
 
+/** The maximum number of workspaces that one statement of {@link walk} looks at. */
+const workspacesAtOnce = 1000
+
 /** How a statement walks over the workspaces. */
 export interface Walk {
   readonly table: Relation
@@ -57,34 +61,44 @@ export interface Walk {
    * rows and sort them.
    */
   readonly limit: string
-  /** A query for the column `ctid` of at most `limit` old rows of the workspace `w`. */
+  /**
+   * A query for the column `ctid` of at most `limit` old rows of the workspace `w`. It should skip rows that are locked,
+   * which another process is deleting.
+   */
   readonly old: string
   /** A table with one row for each workspace, and its key; `workspaces` if omitted. */
   readonly over?: readonly [table: Relation, id: string]
 }
 
 /** The text of a statement that deletes old rows of the workspaces one after another (a step for {@link inTurn}). */
-export const walk = ({ from, limit, old, over: [relation, id] = ["wac.workspaces", "id"], table }: Walk): string =>
-  `with chosen as materialized (
+export const walk = ({ from, limit, old, over: [relation, id] = ["wac.workspaces", "id"], table }: Walk): string => {
+  const workspaces = (columns: string) =>
+    `select ${columns} from ${relation} w where w.${id} >= ${from} order by w.${id}`
+  return `with chosen as materialized (
     select o.ctid as place, w.${id} as workspace_id
-    from (select w.* from ${relation} w where w.${id} >= ${from} order by w.${id} offset 0) w
+    from (${workspaces("w.*")} limit ${workspacesAtOnce}) w
     cross join lateral (${old}) o limit ${limit}
   ), gone as (
     delete from ${table} g where g.ctid = any (array(select c.place from chosen c)) returning 1
   )
   select (select count(*) from gone)::integer as removed,
-    case when count(*) = ${limit} then max(c.workspace_id) end as reached
+    case when count(*) = ${limit} then max(c.workspace_id)
+      else (${workspaces(`w.${id}`)} offset ${workspacesAtOnce} limit 1) end as reached
   from chosen c`
+}
 
 /**
- * Carries out walks one after the other. Each call deletes a bounded number of rows; after the last one of a round, or
- * one that fails, the next call begins again.
+ * Carries out walks one after the other. Each call deletes a bounded number of rows. After the last one of a round, the
+ * next call begins again. A call that fails is repeated by the next one, so that a round does not begin again at each
+ * failure; if that fails too, the next one begins again, so that a place that always fails does not keep old rows before
+ * it.
  */
 export const inTurn = <A, E>(
   walks: ReadonlyArray<(given: A, from: string) => Effect.Effect<Walked, E>>
 ): (given: A) => Effect.Effect<Retention.Forgotten, E> => {
   const first = { turn: 0, from: "" }
   let next = first
+  let failed: typeof next | undefined
   const step = (given: A): Effect.Effect<Retention.Forgotten, E> =>
     Effect.suspend(() => {
       const { from, turn } = next
@@ -96,5 +110,11 @@ export const inTurn = <A, E>(
           : Effect.succeed({ removed, isMore: !isLast })
       })
     })
-  return (given) => Effect.onError(step(given), () => Effect.sync(() => next = first))
+  return (given) =>
+    Effect.onError(step(given), () =>
+      Effect.sync(() => {
+        const isRepeated = next === failed
+        failed = next
+        if (isRepeated) next = first
+      }))
 }

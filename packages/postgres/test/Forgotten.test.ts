@@ -31,16 +31,31 @@ describe("walks in turn", () => {
       assert.deepStrictEqual(log, ["a from ", "b from ", "c from "])
     }))
 
-  it.effect("after a step that fails, the next round begins with the first workspace", () =>
+  it.effect("a step that fails is repeated, and if it fails again, the next round begins with the first workspace", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
       const step = Forgotten.inTurn([
         walk("a", [], log),
-        walk("b", [{ removed: 2, reached: "ws 5" }, "fails"], log)
+        walk("b", [
+          { removed: 2, reached: "ws 5" },
+          "fails",
+          { removed: 2, reached: "ws 7" },
+          "fails",
+          "fails",
+          { removed: 0, reached: "ws 7" },
+          "fails"
+        ], log)
       ])(null)
       assert.deepStrictEqual(yield* step, { removed: 2, isMore: true })
       assert.strictEqual(yield* Effect.flip(step), "failed")
+      assert.deepStrictEqual(log.splice(0), ["a from ", "b from ", "b from ws 5"])
+      assert.deepStrictEqual(yield* step, { removed: 2, isMore: true })
+      assert.strictEqual(yield* Effect.flip(step), "failed")
+      assert.strictEqual(yield* Effect.flip(step), "failed")
+      assert.deepStrictEqual(log.splice(0), ["b from ws 5", "b from ws 7", "b from ws 7"])
+      assert.deepStrictEqual(yield* step, { removed: 0, isMore: true })
+      assert.strictEqual(yield* Effect.flip(step), "failed")
       assert.deepStrictEqual(yield* step, { removed: 0, isMore: false })
-      assert.deepStrictEqual(log, ["a from ", "b from ", "b from ws 5", "a from ", "b from "])
+      assert.deepStrictEqual(log, ["a from ", "b from ", "b from ws 7", "b from ws 7"])
     }))
 })

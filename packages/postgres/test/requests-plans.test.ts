@@ -20,6 +20,9 @@ const requests = 20_000
 
 const fill = [
   `insert into wac.workspaces (id, name, created_at) select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1, 2) i`,
+  // workspaces without requests
+  `insert into wac.workspaces (id, name, created_at)
+  select ${sqlId("ws", "i")}, 'one', 0 from generate_series(1001, 3500) i`,
   `insert into wac.requests (workspace_id, id, api_key_id, method, route, status, code, reason, at, duration_ms)
   select ${sqlId("ws", "w")}, ${sqlId("req", "i")}, 'key', 'POST', '/v1/messages', 200,
     case when i % 100 = 0 then 'forbidden' end,
@@ -54,6 +57,7 @@ for (const { layer: database, name } of plannedDatabases) {
     }))
     for (
       const table of [
+        "workspaces",
         "requests",
         "request_tallies",
         "usage_counts",
@@ -158,6 +162,23 @@ for (const { layer: database, name } of plannedDatabases) {
         }
         const timings = UsageStore.forgetTimings({ ...old, span: 2, kinds: ["delivered", "timeout", "arrival"] })
         assert.isAtMost(yield* reads("usage_timings", timings), 2 * 2 * 120)
+      }))
+
+    it.effect("a deletion reads a thousand workspaces, and goes on with the next one also if they have no old rows", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        for (
+          const [from, reached] of [
+            [id("ws", 1001), id("ws", 2001)],
+            [id("ws", 2001), id("ws", 3001)],
+            [id("ws", 3001), null]
+          ] as const
+        ) {
+          const statement = forgetting.requests({ lowest: id("req", 11), from, limit: 1000 })
+          // and once more for where it stopped
+          assert.isAtMost(yield* reads("workspaces", statement), 2 * 1000 + 1)
+          assert.deepStrictEqual(yield* client.unsafe(statement.text, statement.params), [{ removed: 0, reached }])
+        }
       }))
   })
 }

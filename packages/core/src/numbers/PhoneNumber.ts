@@ -97,19 +97,26 @@ export const messagingLimitOf = (
   return limit === unlimited ? null : limit
 }
 
+/** Whether a number should become the default rather than another one. */
+const isPreferred = (one: PhoneNumber, other: PhoneNumber): boolean => {
+  const rank = ({ available, block }: PhoneNumber) => available ? block === null ? 0 : 1 : 2
+  return rank(one) === rank(other) ? one.id < other.id : rank(one) < rank(other)
+}
+
 /**
- * Ensures that each provider of a workspace has a default number: where one is missing, the oldest number becomes it.
- * Other numbers remain the same objects.
+ * Ensures that each provider of a workspace has a default number: where one is missing, the oldest number that is
+ * available and not blocked becomes it, else the oldest available one, else the oldest. Other numbers remain the same
+ * objects.
  */
 export const withDefaults = (numbers: ReadonlyArray<PhoneNumber>): ReadonlyArray<PhoneNumber> => {
   const served = new Set(numbers.filter(({ isDefault }) => isDefault).map(({ provider }) => provider))
-  const oldest = new Map<string, PhoneNumber>()
+  const preferred = new Map<string, PhoneNumber>()
   for (const number of numbers) {
-    const known = oldest.get(number.provider)
-    if (known === undefined || number.id < known.id) oldest.set(number.provider, number)
+    const known = preferred.get(number.provider)
+    if (known === undefined || isPreferred(number, known)) preferred.set(number.provider, number)
   }
   return numbers.map((number) =>
-    served.has(number.provider) || oldest.get(number.provider) !== number ? number : { ...number, isDefault: true }
+    served.has(number.provider) || preferred.get(number.provider) !== number ? number : { ...number, isDefault: true }
   )
 }
 

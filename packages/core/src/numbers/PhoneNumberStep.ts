@@ -200,21 +200,6 @@ export const assign: Decide<Assign, LoadedWorkspaces, boolean, Writes> = (loaded
   return { answers, writes: workspaces.writes() }
 }
 
-/**
- * The other numbers of a number's workspace. If it is the default, its successor becomes the default: the oldest of its
- * provider's other numbers that are available.
- */
-const withSuccessor = (
-  all: ReadonlyArray<PhoneNumber.PhoneNumber>,
-  number: PhoneNumber.PhoneNumber
-): ReadonlyArray<PhoneNumber.PhoneNumber> => {
-  const others = all.filter((other) => other.id !== number.id)
-  if (!number.isDefault) return others
-  const able = others.filter(({ available, provider }) => available && provider === number.provider)
-  const successor = able.toSorted((a, b) => a.id < b.id ? -1 : 1)[0]
-  return others.map((other) => other === successor ? { ...other, isDefault: true } : other)
-}
-
 /** Decides `PhoneNumberStore.remove`. The answer is whether the number existed. */
 export const remove: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RemoveWrites> = (loaded, ids) => {
   const workspaces = new Workspaces(loaded)
@@ -224,7 +209,7 @@ export const remove: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RemoveWrit
     const number = workspaces.byId(id)
     if (number === undefined) return false
     const { providerAccountId, workspaceId } = number
-    const others = withSuccessor(workspaces.of(workspaceId), number)
+    const others = workspaces.of(workspaceId).filter((other) => other.id !== id)
     workspaces.keep(workspaceId, others)
     removed.push(number)
     if (others.every((other) => other.providerAccountId !== providerAccountId)) {
@@ -236,8 +221,8 @@ export const remove: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RemoveWrit
 }
 
 /**
- * Decides the first step of a removal that takes several: the numbers send nothing any more, and their successors, if
- * there are any, become the defaults. The answer is whether the number exists.
+ * Decides the first step of a removal that takes several: the numbers send nothing any more, and available numbers
+ * of their providers, if there are any, become the defaults in their place. The answer is whether the number exists.
  */
 export const retire: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RetireWrites> = (loaded, ids) => {
   const workspaces = new Workspaces(loaded)
@@ -245,10 +230,12 @@ export const retire: Decide<PhoneNumberId, LoadedWorkspaces, boolean, RetireWrit
   const answers = ids.map((id) => {
     const number = workspaces.byId(id)
     if (number === undefined) return false
-    const others = withSuccessor(workspaces.of(number.workspaceId), number)
-    const isDefault = number.isDefault &&
-      !others.some((other) => other.provider === number.provider && other.isDefault)
-    workspaces.keep(number.workspaceId, [...others, { ...number, available: false, isDefault }])
+    const others = workspaces.of(number.workspaceId).filter((other) => other.id !== id)
+    const hasSuccessor = others.some(({ available, provider }) => available && provider === number.provider)
+    workspaces.keep(number.workspaceId, [
+      ...others,
+      { ...number, available: false, isDefault: number.isDefault && !hasSuccessor }
+    ])
     retired.push(id)
     return true
   })

@@ -23,16 +23,17 @@ export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
    * Removes a number with its contacts, its remembered messages and its credentials, and also the templates of its
    * account if the workspace has no other number there. Messages and events stay; later provider reports about them
    * have no effect. What was said under further names of a contact moves to the contact's key. If the number was the
-   * default, the provider's oldest other number becomes it, one that is available if there is one. If the removal takes
-   * several steps, the first one makes the number unavailable, and another available number the default. False if there
-   * is no such number. Safe to repeat.
+   * default, another number of the provider becomes it (`PhoneNumber.withDefaults`). If the removal takes several steps,
+   * the first one makes the number unavailable, and another available number the default. False if there is no such
+   * number. Safe to repeat.
    */
   readonly remove: (id: PhoneNumberId) => Effect.Effect<boolean, StoreError>
   /**
    * Assigns a number to a provider, an account and a portfolio; omitted fields keep their values. It becomes the
-   * default at its provider if its workspace has no other. A provider that loses its default gets the oldest other
-   * number. In force from the next *accept*. If numbers come to share a messaging limit, a customer whom several of
-   * them have messaged may count once for each of them during the next 24 hours. Safe to repeat.
+   * default at its provider if its workspace has no other. A provider that loses its default gets another one
+   * (`PhoneNumber.withDefaults`). In force from the next *accept*. If numbers come to share a messaging limit, a
+   * customer whom several of them have messaged may count once for each of them during the next 24 hours. Safe to
+   * repeat.
    */
   readonly assign: (id: PhoneNumberId, to: Assignment) => Effect.Effect<void, StoreError>
   /** The numbers of a workspace, default numbers first. */

@@ -202,6 +202,15 @@ describe("assigning and removing numbers", () => {
     assert.deepStrictEqual(world.all().map(({ available }) => available), [false, false, true, false])
   })
 
+  it.each(["assign", "remove", "retire"] as const)("the default passes to a number that is not blocked: %s", (kind) => {
+    const block = { reason: "restricted", scope: "all", since: start, until: null, provider: null } as const
+    const world = new World(number(1, { isDefault: true }), number(2, { block }), number(3), number(4))
+    if (kind === "assign") world.assign([{ id: id("pn", 1), provider: "other", providerAccountId: "2" }])
+    else world[kind]([id("pn", 1)])
+    const own = world.all().filter(({ isDefault, provider }) => isDefault && provider === "sandbox")
+    assert.deepStrictEqual(own.map((one) => one.id), [id("pn", 3)])
+  })
+
   it("an unknown number changes nothing", () => {
     const world = new World(number(1))
     assert.deepStrictEqual(world.remove([id("pn", 9)]), [false])

@@ -54,7 +54,8 @@ const forget = statement(
       table: "wac.audit",
       from,
       limit,
-      old: `select a.ctid from wac.audit a where a.workspace_id = w.id and a.id < ${below} order by a.id limit ${limit}`
+      old: `select a.ctid from wac.audit a where a.workspace_id = w.id and a.id < ${below} order by a.id limit ${limit}
+      for update skip locked`
     })
 )
 

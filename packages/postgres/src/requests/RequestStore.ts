@@ -172,7 +172,8 @@ export const forgetting = {
       from,
       limit,
       old: `select r.ctid from wac.requests r
-      where r.workspace_id = w.id and r.id < ${lowest} order by r.id limit ${limit}`
+      where r.workspace_id = w.id and r.id < ${lowest} order by r.id limit ${limit}
+      for update skip locked`
     })),
   request_tallies: statement({ ...walked, hour: value<Time.Instant>() }, ({ from, hour, limit }) =>
     Forgotten.walk({
@@ -180,7 +181,8 @@ export const forgetting = {
       from,
       limit,
       old: `select t.ctid from wac.request_tallies t
-      where t.workspace_id = w.id and t.hour < ${hour} order by t.hour limit ${limit}`
+      where t.workspace_id = w.id and t.hour < ${hour} order by t.hour limit ${limit}
+      for update skip locked`
     }))
 }
 

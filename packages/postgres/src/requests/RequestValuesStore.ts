@@ -88,11 +88,14 @@ const forget = statement(
       from,
       limit,
       over: ["wac.request_values_switches", "workspace_id"],
-      old: `(${outdated})
+      // a part of a union cannot lock
+      old: `select v.ctid from (${outdated} for update skip locked) v
       union all
-      (select v.ctid from wac.request_values v
-      where v.workspace_id = w.workspace_id and v.epoch = w.epoch and v.request_id < ${lowest}
-      order by v.request_id limit ${forgottenAtOnce})`
+      select v.ctid from (
+        select v.ctid from wac.request_values v
+        where v.workspace_id = w.workspace_id and v.epoch = w.epoch and v.request_id < ${lowest}
+        order by v.request_id limit ${forgottenAtOnce} for update skip locked
+      ) v`
     })
 )
 

@@ -112,7 +112,8 @@ const forgetHours = (table: Relation) =>
       from,
       limit,
       old: `select c.ctid from ${table} c
-      where c.workspace_id = w.id and c.hour < ${before} order by c.hour limit ${limit}`
+      where c.workspace_id = w.id and c.hour < ${before} order by c.hour limit ${limit}
+      for update skip locked`
     }))
 
 /** The deletions of hourly counts, by table. */
@@ -134,7 +135,7 @@ export const forgetTimings = statement(
       old: `select t.ctid from unnest(${kinds}) k (kind) cross join lateral (
         select t.ctid from wac.usage_timings t
         where t.workspace_id = w.id and t.kind = k.kind and t.span = ${span} and t.at < ${before}
-        order by t.at limit ${limit}
+        order by t.at limit ${limit} for update skip locked
       ) t limit ${limit}`
     })
 )

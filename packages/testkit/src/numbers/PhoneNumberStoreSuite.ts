@@ -202,17 +202,24 @@ export const tests = (it: Fixture.It): void => {
       assert.lengthOf(templates.items, Fixture.templates.length)
     }))
 
-  it.effect("the default passes from a removed number to the oldest available one, or else to the oldest", () =>
+  it.effect("the default passes to the oldest number that can send, else to an available one, else to the oldest", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const disabled = yield* further(own, { available: false })
+      const blocked = yield* further(own)
       const next = yield* further(own)
       const last = yield* further(own)
-      for (const added of [disabled, next, last]) assert.isTrue(yield* use((store) => store.add(added)))
+      for (const added of [disabled, blocked, next, last]) assert.isTrue(yield* use((store) => store.add(added)))
+      yield* observe({ providerNumberId: blocked.providerNumberId }, own.start, {
+        block: SenderBlock.of("restricted", own.start, detail)
+      })
       const defaults = Effect.map(list(own), (all) => all.filter(({ isDefault }) => isDefault).map(({ id }) => id))
-      for (const [removed, left] of [[own.number, next], [next, last], [last, disabled]] as const) {
+      // a default is lost to another provider as it is by a removal
+      yield* use((store) => store.assign(own.number.id, { provider: "whatsapp", providerAccountId: "account" }))
+      assert.deepStrictEqual(yield* defaults, [own.number.id, next.id])
+      for (const [removed, left] of [[next, last], [last, blocked], [blocked, disabled]] as const) {
         assert.isTrue(yield* use((store) => store.remove(removed.id)))
-        assert.deepStrictEqual(yield* defaults, [left.id])
+        assert.deepStrictEqual(yield* defaults, [own.number.id, left.id])
       }
     }))
 
