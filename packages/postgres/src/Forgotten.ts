@@ -23,13 +23,15 @@ const atOnce = 1000
 
 /**
  * Deletes rows of a table whose `column` is before a time, oldest first. With `ended` `<=`, also rows at that very
- * time.
+ * time. Rows are locked first, since a row that is just used again, such as an Idempotency-Key's, must neither be waited
+ * for nor be deleted.
  */
 export const endedBefore = (table: Relation, column: string, ended: "<" | "<=") =>
   statement({ before: value<Time.Instant>() }, ({ before }) =>
     `with gone as (
     delete from ${table} g where g.ctid = any (array(
-      select o.ctid from ${table} o where o.${column} ${ended} ${before} order by o.${column} limit ${atOnce}
+      select o.ctid from ${table} o where o.${column} ${ended} ${before}
+      order by o.${column} limit ${atOnce} for update skip locked
     ))
     returning 1
   )
