@@ -367,8 +367,8 @@ const remove = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Remove a number with its contacts and windows; its messages and events stay. A configured number is " +
-      "added again at the next start"
+    "Remove a number with its contacts and windows; its messages and events stay. The contacts join a customer's " +
+      "names, so first erase the customers who asked for it. A configured number is added again at the next start"
   )
 )
 

@@ -23,7 +23,8 @@ const atOnce = 1000
 
 /**
  * Deletes rows of a table whose `column` is before a time, oldest first. With `ended` `<=`, also rows at that very
- * time.
+ * time. Rows are locked first, since a row that is just used again, such as an Idempotency-Key's, must neither be waited
+ * for nor be deleted.
  */
 export const endedBefore = (table: Relation, column: string, ended: "<" | "<=") =>
   statement({ before: value<Time.Instant>() }, ({ before }) =>

@@ -62,6 +62,44 @@ layer(Layer.provideMerge(bound(removedAtOnce, [...tables, "conversations"]), sto
         assert.isFalse(yield* store.remove(id))
       }))
 
+    it.effect("what customers write while the number is being removed stays with what they wrote before", () =>
+      Effect.gen(function*() {
+        const client = yield* PgClient.PgClient
+        const own = yield* Fixture.world()
+        const { id } = own.number
+        const given = [id, own.workspace.id]
+        // many write while the other parts are removed, and one after the last part that finds a contact
+        yield* client.unsafe(`create function wac.write_late() returns trigger language plpgsql as $$ begin
+          if not exists (select from gone) then
+            insert into wac.contacts (workspace_id, phone_number_id, key, phone, user_id)
+            select c.workspace_id, c.phone_number_id, replace(c.customer, 'US.', '+1202'),
+              replace(c.customer, 'US.', '+1202'), c.customer
+            from wac.conversations c where c.customer like
+              case tg_table_name when 'contacts' then 'US.late' else 'US.early%' end
+            on conflict do nothing;
+          end if;
+          return null;
+        end $$`)
+        for (const table of ["contacts", "inbound_messages"]) {
+          yield* client.unsafe(`create trigger write_late after delete on wac.${table}
+            referencing old table as gone for each statement execute function wac.write_late()`)
+        }
+        yield* client.unsafe(
+          `insert into wac.conversations (message_id, workspace_id, phone_number_id, customer, is_inbound)
+          select $1 || i, $2, $1, case i when 0 then 'US.late' else 'US.early' || i end, false
+          from generate_series(0, ${count}) i`,
+          given
+        )
+        const store = yield* PhoneNumberStore.PhoneNumberStore
+        assert.isTrue(yield* store.remove(id))
+        for (const table of ["contacts", "inbound_messages"]) {
+          yield* client`drop trigger write_late on wac.${client(table)}`
+        }
+        const left =
+          yield* client`select 1 from wac.conversations where phone_number_id = ${id} and customer like 'US%'`
+        assert.lengthOf(left, 0)
+      }))
+
     it.effect("while it is being removed it is not available, and what sends have spent stays right", () =>
       Effect.gen(function*() {
         const client = yield* PgClient.PgClient
@@ -96,7 +134,7 @@ layer(Layer.provideMerge(bound(removedAtOnce, [...tables, "conversations"]), sto
         assert.isTrue(yield* store.add(next))
         const elsewhere = yield* Fixture.phoneNumber(own.workspace.id, { provider: "other", isDefault: true })
         assert.isTrue(yield* store.add(elsewhere))
-        // the first part fails
+        // a part fails
         yield* client`create function wac.refuse_contact() returns trigger language plpgsql as $$ begin
           raise exception 'not now';
         end $$`

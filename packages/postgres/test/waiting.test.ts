@@ -8,6 +8,7 @@ import {
   CustomerNames,
   DeliveryStore,
   type Id,
+  KeptAnswerStore,
   Limits,
   MessageStore,
   OutboxStore,
@@ -30,7 +31,7 @@ import { work } from "../src/queue/WorkOnLane.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
 import * as DeliveryProcesses from "./webhooks/DeliveryProcesses.ts"
 
-const { hour, minute, putWebhook, second, world } = Fixture
+const { day, hour, minute, putWebhook, second, world } = Fixture
 const { open, waiting } = DeliveryProcesses
 
 /** Starts a step without waiting for it. */
@@ -379,6 +380,26 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       yield* other.commit
       const { entries } = yield* Fiber.join(claiming)
       assert.deepStrictEqual(entries.map(({ messageId }) => messageId), [due])
+    }))
+
+  it.effect("a sweep passes by an expired answer whose key is just used again", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const store = yield* KeptAnswerStore.KeptAnswerStore
+      const place = { workspaceId: own.workspace.id, caller: "usr_1", route: "POST /", key: "k" as never }
+      yield* store.claim(place, { fingerprint: "f", token: "one", isRepeatable: false }, own.start)
+      const now = own.start + 2 * day
+      const claim = yield* open(
+        client`update wac.kept_answers set token = 'two', expires_at = ${now + day}
+          where workspace_id = ${own.workspace.id}`
+      )
+      const sweeping = yield* begin(store.forget(now))
+      const ended = yield* Effect.raceFirst(Effect.as(waiting(1), "waited"), Effect.as(Fiber.await(sweeping), "passed"))
+      yield* claim.commit
+      yield* Fiber.join(sweeping)
+      const left = yield* client`select token from wac.kept_answers where workspace_id = ${own.workspace.id}`
+      assert.deepStrictEqual([ended, left], ["passed", [{ token: "two" }]])
     }))
 
   for (const [what, isNamed] of [["that its rows name", true], ["that no row names", false]] as const) {

@@ -156,6 +156,7 @@ it.live("the command explains an invalid command line, and refuses memory storag
     const numbers = wac({ DATABASE_URL: "memory:" }, "numbers")
     assertRefused(yield* numbers("list"), /^DATABASE_URL: expected /)
     for (const line of ["", "--help"]) assert.match((yield* numbers(line)).stdout, /SUBCOMMANDS/)
+    assert.match((yield* numbers("remove --help")).stdout, /first erase the customers who asked for it/)
     for (
       const [line, words] of [
         ["add 14155550123 --id 1 --account 1", /E\.164/],

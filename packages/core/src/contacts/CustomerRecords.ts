@@ -74,15 +74,19 @@ const either = (texts: ReadonlyArray<string>): string =>
   `(?:${texts.map((text) => text.replaceAll(/[^0-9A-Za-z]/g, String.raw`\$&`)).join("|")})`
 
 /**
- * A regular expression, for JavaScript and PostgreSQL, of the customer's names in JSON: a user id as a whole value, a
- * number also within a text, such as the message of an error.
+ * A regular expression, for JavaScript and PostgreSQL, of the customer's names in JSON: whole values of the field that
+ * names a customer, and numbers within the message of an error. What equals a name elsewhere is not the customer's, such
+ * as a status, or one of the workspace's own numbers. A number stands before what must precede it, so that not every
+ * place in a long text is checked for that.
  */
 export const written = ({ texts }: Names): string => {
   const numbers = texts.filter(CustomerNames.isNumber)
-  const others = texts.filter((text) => !CustomerNames.isNumber(text)).map((text) => JSON.stringify(text).slice(1, -1))
+  const values = texts.map((text) => JSON.stringify(text).slice(1, -1))
   return [
-    ...(numbers.length === 0 ? [] : [`${either(numbers)}(?![0-9])`]),
-    ...(others.length === 0 ? [] : [`(?<=")${either(others)}(?=")`])
+    ...(numbers.length === 0
+      ? []
+      : [String.raw`${either(numbers)}(?![0-9])(?<="message":"(?:[^"\\]|\\.)*)`]),
+    ...(values.length === 0 ? [] : [`(?<="customer":")${either(values)}(?=")`])
   ].join("|")
 }
 

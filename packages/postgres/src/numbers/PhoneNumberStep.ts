@@ -312,30 +312,35 @@ const counting = (deleted: string): string =>
   `with gone as (${deleted} returning 1) select count(*)::integer as removed from gone`
 
 /**
- * Deletes contacts, once what was said under their further names is stored under their keys: afterwards nothing joins
- * the names. If there is too much of that for one statement, it moves a part and deletes no contact.
+ * The parts `page`, `said` and `moved` of a statement: it locks contacts of numbers, and what was said under their
+ * further names moves to their keys, because nothing joins the names once the contacts are deleted. `limit` bounds the
+ * contacts, and the messages that move.
  */
-const removeContacts = statement({ id }, ({ id }) => `
-  with page as materialized (
-    select o.ctid as place, o.* from wac.contacts o where o.phone_number_id = ${id}
-    order by o.phone_number_id, o.key limit ${removedAtOnce} for update
+const joinSaid = (isOf: (column: string) => string, limit = ""): string =>
+  `page as materialized (
+    select o.ctid as place, o.* from wac.contacts o where ${isOf("o.phone_number_id")}
+    order by o.phone_number_id, o.key ${limit} for update
   ), said as materialized (
     select c.message_id, p.key from page p
     cross join lateral (select p.user_id union all select json_array_elements_text(p.aliases)) a (name)
     cross join lateral (
       select c.message_id from wac.conversations c
       where c.workspace_id = p.workspace_id and c.customer = a.name and c.phone_number_id = p.phone_number_id
-      limit ${removedAtOnce} offset 0
+      ${limit} offset 0
     ) c
     -- a name that is another contact's key is theirs
     where not exists (select from wac.contacts o where o.phone_number_id = p.phone_number_id and o.key = a.name)
-    limit ${removedAtOnce}
+    ${limit}
   ), held as materialized (
     select c.message_id, s.key from said s join wac.conversations c on c.message_id = s.message_id
     order by c.message_id for update of c
   ), moved as (
     update wac.conversations c set customer = h.key from held h where c.message_id = h.message_id returning 1
-  ), gone as (
+  )`
+
+/** Deletes contacts. If too much moves for one statement ({@link joinSaid}), it moves a part and deletes no contact. */
+const removeContacts = statement({ id }, ({ id }) => `
+  with ${joinSaid((column) => `${column} = ${id}`, `limit ${removedAtOnce}`)}, gone as (
     delete from wac.contacts g
     where g.ctid = any (array(select p.place from page p where (select count(*) from said) < ${removedAtOnce}))
     returning 1
@@ -366,12 +371,13 @@ const removeCounted = statement({ id }, ({ id }) =>
 
 /**
  * The transactions that delete a part of what belongs to a number. Each is repeated until it deletes no
- * row. *Accept* counts customers under the lock of their workspace.
+ * row. *Accept* counts customers under the lock of their workspace. Contacts are last, because customers still write to
+ * the number meanwhile.
  */
 export const removeParts = (id: Id.PhoneNumberId): ReadonlyArray<ReadonlyArray<Statement>> => [
-  [removeContacts({ id })],
   [removeInbound({ id })],
-  [lockOwners({ ids: [id] }), removeCounted({ id })]
+  [lockOwners({ ids: [id] }), removeCounted({ id })],
+  [removeContacts({ id })]
 ]
 
 const removedRows = row({ removed: integer() })
@@ -380,16 +386,17 @@ const removedRows = row({ removed: integer() })
 export const removedIn = (rows: ReadonlyArray<Rows>): number => removedRows.read(rows.at(-1)![0]!).removed
 
 /**
- * Deletes everything that still belongs to numbers, after {@link removeParts}. A transaction that records a contact or a message of a removed number
- * waits for the number's row, and then fails.
+ * Deletes everything that still belongs to numbers, after {@link removeParts}, also contacts that came meanwhile. A
+ * transaction that records a contact or a message of a removed number waits for the number's row, and then fails.
  */
 const removals = [
-  "delete from wac.contacts c where c.phone_number_id",
-  "delete from wac.inbound_messages i where i.phone_number_id",
+  (ids: string) => `with ${joinSaid((column) => `${column} = any (${ids})`)} select count(*) from moved`,
+  (ids: string) => `delete from wac.contacts c where c.phone_number_id = any (${ids})`,
+  (ids: string) => `delete from wac.inbound_messages i where i.phone_number_id = any (${ids})`,
   // the sweep deletes other buckets once they are full
-  "delete from wac.buckets b where b.counted_at is not null and b.phone_number_id",
-  "delete from wac.phone_numbers p where p.id"
-].map((text) => unlessEmpty(ids, (ids) => `${text} = any (${ids})`))
+  (ids: string) => `delete from wac.buckets b where b.counted_at is not null and b.phone_number_id = any (${ids})`,
+  (ids: string) => `delete from wac.phone_numbers p where p.id = any (${ids})`
+].map((text) => unlessEmpty(ids, text))
 
 const removeTemplates = unlessEmpty(
   own.pick("workspaceId", "providerAccountId"),

@@ -144,7 +144,7 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
-  it.effect("names are removed from a workspace's answers, which still answer equal requests", () =>
+  it.effect("names are removed from where a workspace's answers name a customer, and the answers still answer equal requests", () =>
     Effect.gen(function*() {
       const store = yield* KeptAnswerStore.KeptAnswerStore
       const { start, workspace } = yield* world()
@@ -163,10 +163,20 @@ export const tests = (it: Fixture.It): void => {
         )
       const named = [
         [{ customer: "+12025550123", attemptCount: 2 }, { customer: "", attemptCount: 2 }],
-        [{ message: "the number is +12025550123." }, { message: "the number is ." }],
-        [{ list: ["US.1", `x"y\\z(`] }, { list: ["", ""] }]
+        [
+          { results: [{ message: `"+12025550123" is +12025550123.` }, { customer: "pending", status: "pending" }] },
+          { results: [{ message: `"" is .` }, { customer: "", status: "pending" }] }
+        ],
+        [[{ customer: "US.1" }, { customer: `x"y\\z(` }], [{ customer: "" }, { customer: "" }]]
       ] as const
-      const others = [{ customer: "+120255501234" }, { list: ["US.12", "a US.1", "USA1"] }, { customer: "12025550123" }]
+      const others = [
+        { customer: "+120255501234" },
+        { customer: "12025550123" },
+        [{ customer: "US.12" }, { customer: "a US.1" }, { customer: "USA1" }],
+        { message: "+120255501234", phone_number: "+12025550123", text: "a +12025550123" },
+        { status: "pending", pending: 1, list: ["US.1"], message: "pending" },
+        { message: "a", body: `"message":"+12025550123" and "customer":"US.1"` }
+      ]
       const places = yield* Effect.forEach(named, ([before]) => answered(workspace.id, before))
       const unnamed = yield* Effect.forEach(others, (each) => answered(workspace.id, each))
       const elsewhere = yield* answered(there.workspace.id, named[0][0])
@@ -174,7 +184,7 @@ export const tests = (it: Fixture.It): void => {
       yield* store.settle(empty.place, "one", { status: 204, body: "" }, start)
       const running = yield* placeIn(workspace.id)
       yield* store.claim(running, asked("f", "one"), start)
-      yield* unname(workspace.id, ["US.1", "+12025550123", `x"y\\z(`])
+      yield* unname(workspace.id, ["US.1", "pending", "+12025550123", `x"y\\z(`])
       for (const [i, { place }] of places.entries()) assert.deepStrictEqual(yield* bodyOf(place), named[i]![1])
       for (const { answer, place } of [...unnamed, elsewhere, { ...empty, answer: { status: 204, body: "" } }]) {
         assert.deepStrictEqual(yield* store.claim(place, asked("f", "two"), start), { _tag: "Answered", answer })
@@ -189,12 +199,12 @@ export const tests = (it: Fixture.It): void => {
       const places = yield* Effect.replicateEffect(placeIn(workspace.id), 401)
       for (const place of places) {
         yield* store.claim(place, asked("f", "one"), start)
-        yield* store.settle(place, "one", { status: 200, body: `"+12025550123"` }, start)
+        yield* store.settle(place, "one", { status: 200, body: `{"customer":"+12025550123"}` }, start)
       }
       yield* unname(workspace.id, ["+12025550123"])
       for (const place of places) {
         const verdict = yield* store.claim(place, asked("f", "two"), start)
-        assert.deepStrictEqual(verdict, { _tag: "Answered", answer: { status: 200, body: `""` } })
+        assert.deepStrictEqual(verdict, { _tag: "Answered", answer: { status: 200, body: `{"customer":""}` } })
       }
     }))
 
