@@ -178,6 +178,7 @@ describe("every call of an instance", () => {
 
   it("a call that times out or is aborted while the storage writes has its effect afterwards", async () => {
     for (const ending of ["timeout", "signal"] as const) {
+      const second = { name: "Second shop", phoneNumber: "+15550100002" }
       const { hold, release, storage, waiting } = heldStorage()
       const { clock, wac } = await start({ storage })
       hold()
@@ -187,7 +188,7 @@ describe("every call of an instance", () => {
         [
           wac.keys.create({ name: "shop" }, options),
           wac.webhook.set({ url: "https://8.8.8.8/" }, options),
-          wac.workspaces.create({ name: "Second shop", phoneNumber: "+15550100002" }, options)
+          wac.workspaces.create(second, options)
         ].map((call) => call.then(() => "it resolved", (error: unknown) => error))
       )
       await until(() => waiting.length === 3)
@@ -207,6 +208,10 @@ describe("every call of an instance", () => {
       assert.deepStrictEqual((await wac.keys.list().toArray()).map(({ name }) => name), ["shop"])
       assert.strictEqual((await wac.webhook.get()).url, "https://8.8.8.8/")
       assert.deepStrictEqual((await wac.workspaces.list()).map(({ name }) => name).slice(1), ["Second shop"])
+      assert.deepInclude(await failure(wac.workspaces.create(second)), {
+        code: "invalid_body",
+        param: "providerNumberId"
+      })
     }
   })
 
