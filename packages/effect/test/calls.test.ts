@@ -176,6 +176,27 @@ describe("every call of an instance", () => {
     assert.deepStrictEqual(await wac.messages.list().toArray(), [])
   })
 
+  it("a method passed as a callback is refused for the further arguments of the callback", async () => {
+    const { wac } = await start()
+    const [named] = ["key_1"].map(wac.keys.get as (id: string, index: number) => Promise<unknown>)
+    assert.deepInclude(await failure(named!), { code: "invalid_body", param: "options" })
+    const asHandler = wac.metrics as (request: unknown, response: unknown) => Promise<unknown>
+    assert.deepInclude(await failure(asHandler({ url: "/metrics" }, {})), {
+      code: "invalid_body",
+      reason: "unknown_field"
+    })
+  })
+
+  it("a timeout that is no number of milliseconds above 0 is refused by every call", async () => {
+    const { wac } = await start()
+    for (const path of Object.keys(calls)) {
+      const error = await failure(call(wac, path, { timeout: 0 })).catch((error: unknown) =>
+        assert.fail(`${path}: ${error}`)
+      )
+      assert.deepInclude(error, { code: "invalid_body", reason: "invalid_field", param: "timeout" }, path)
+    }
+  })
+
   it("a call that times out or is aborted while the storage writes has its effect afterwards", async () => {
     for (const ending of ["timeout", "signal"] as const) {
       const second = { name: "Second shop", phoneNumber: "+15550100002" }
