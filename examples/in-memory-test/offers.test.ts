@@ -73,6 +73,20 @@ for (const wait of ["1 minute", "25 hours"] as const) {
   })
 }
 
+test("an offer that was sent by a later run is not sent again, although the earlier message stays not_sent", async (t) => {
+  const { clock, wac } = await start(t, giving(throttled, accepted))
+  await assert.rejects(offer(wac, anybody, "2026-47"), { reason: "provider" })
+  for (const wait of ["25 hours", "1 minute", "25 hours"] as const) {
+    await clock.advance(wait)
+    assert.equal(await offer(wac, anybody, "2026-47"), "offered")
+    const found = await wac.messages.list({ clientReference: `offer-2026-47-${anybody}` }).toArray()
+    assert.deepEqual(found.map(({ error, status }) => [status, error?.reason]), [
+      ["sent", undefined],
+      ["failed", "not_sent"]
+    ])
+  }
+})
+
 test("an offer that the provider refused, or whose outcome stays unknown, is not sent again", async (t) => {
   for (const outcome of [refused, { status: "unknown" }] as const) {
     const { clock, count, wac } = await start(t, giving(outcome))

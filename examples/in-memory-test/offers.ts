@@ -4,7 +4,8 @@ import { type Wac, WacError } from "wac"
 /**
  * Offers a customer something, once a week, however often it runs. A key keeps runs of the same day from sending
  * twice; after that it is forgotten, and the message is found by its reference. A message that the provider did not
- * accept is `sending`, and `failed` as `not_sent` 24 hours later: only these may be sent again, under the same key.
+ * accept is `sending`, and `failed` as `not_sent` 24 hours later: only these may be sent again, under the same key. The
+ * newest message of the reference decides, the first of the list: an older one stays `not_sent`.
  */
 export const offer = async ({ messages }: Wac, to: string, week: string): Promise<"offered" | "opted out"> => {
   const idempotencyKey = `offer-${week}-${to}`

@@ -26,8 +26,8 @@ interface Call {
   /** The key that errors carry. */
   readonly idempotencyKey?: string | undefined
   /**
-   * Whether the operation is interrupted if the call is aborted or times out. By default it runs to its end, as a send
-   * must.
+   * Whether the operation is interrupted if the call is aborted or times out, but for its parts that are
+   * uninterruptible. By default it runs to its end, as a send must.
    */
   readonly stops?: boolean
   /** Whether the operation itself fails if its workspace does not exist. */

@@ -1,9 +1,13 @@
 /**
  * The options that all calls of an instance have: `signal` and `timeout`. No call ignores an option.
  */
+import { ApiKeyStore, WebhookStore, WorkspaceStore } from "@wac/core"
+import { MemoryStorage } from "@wac/memory"
+import { Context, Effect, Latch, Layer } from "effect"
 import { assert, describe, it } from "vitest"
+import { Adapter } from "../src/index.ts"
 import type { Wac } from "../src/promises.ts"
-import { failure, hello, start } from "./instance.ts"
+import { failure, hello, start, until } from "./instance.ts"
 
 /** The arguments of every call before its options. */
 const calls: Readonly<Record<string, ReadonlyArray<unknown>>> = {
@@ -100,6 +104,45 @@ const call = (wac: Wac, path: string, options: unknown): Promise<unknown> => {
   return page === undefined ? called as Promise<unknown> : page()
 }
 
+/** A storage that writes no API key, webhook or workspace while it is held, and notes what waits. */
+const heldStorage = () => {
+  const latch = Latch.makeUnsafe(true)
+  const waiting: Array<string> = []
+  const held = <A, E>(name: string, write: Effect.Effect<A, E>) =>
+    Effect.suspend(() => {
+      waiting.push(name)
+      return Effect.andThen(Latch.await(latch), write)
+    })
+  const storage = Layer.effectContext(Effect.map(Layer.build(MemoryStorage.layer), (ports) => {
+    const keys = Context.get(ports, ApiKeyStore.ApiKeyStore)
+    const webhooks = Context.get(ports, WebhookStore.WebhookStore)
+    const workspaces = Context.get(ports, WorkspaceStore.WorkspaceStore)
+    return ports.pipe(
+      Context.add(ApiKeyStore.ApiKeyStore, {
+        ...keys,
+        issue: (...given) => held("keys.create", keys.issue(...given))
+      }),
+      Context.add(WebhookStore.WebhookStore, {
+        ...webhooks,
+        put: (candidate) => held("webhook.set", webhooks.put(candidate))
+      }),
+      Context.add(WorkspaceStore.WorkspaceStore, {
+        ...workspaces,
+        create: (created) => held("workspaces.create", workspaces.create(created))
+      })
+    )
+  }))
+  return {
+    hold: () => {
+      waiting.length = 0
+      Latch.closeUnsafe(latch)
+    },
+    release: () => Latch.openUnsafe(latch),
+    waiting,
+    storage: Adapter.storage(storage)
+  }
+}
+
 describe("every call of an instance", () => {
   it("each of an instance's functions is a call with options, or runs for longer than a call", async () => {
     const { wac } = await start()
@@ -131,6 +174,66 @@ describe("every call of an instance", () => {
     assert.lengthOf(await wac.workspaces.list(), 1)
     assert.deepStrictEqual(await wac.keys.list().toArray(), [])
     assert.deepStrictEqual(await wac.messages.list().toArray(), [])
+  })
+
+  it("a method passed as a callback is refused for the further arguments of the callback", async () => {
+    const { wac } = await start()
+    const [named] = ["key_1"].map(wac.keys.get as (id: string, index: number) => Promise<unknown>)
+    assert.deepInclude(await failure(named!), { code: "invalid_body", param: "options" })
+    const asHandler = wac.metrics as (request: unknown, response: unknown) => Promise<unknown>
+    assert.deepInclude(await failure(asHandler({ url: "/metrics" }, {})), {
+      code: "invalid_body",
+      reason: "unknown_field"
+    })
+  })
+
+  it("a timeout that is no number of milliseconds above 0 is refused by every call", async () => {
+    const { wac } = await start()
+    for (const path of Object.keys(calls)) {
+      const error = await failure(call(wac, path, { timeout: 0 })).catch((error: unknown) =>
+        assert.fail(`${path}: ${error}`)
+      )
+      assert.deepInclude(error, { code: "invalid_body", reason: "invalid_field", param: "timeout" }, path)
+    }
+  })
+
+  it("a call that times out or is aborted while the storage writes has its effect afterwards", async () => {
+    for (const ending of ["timeout", "signal"] as const) {
+      const second = { name: "Second shop", phoneNumber: "+15550100002" }
+      const { hold, release, storage, waiting } = heldStorage()
+      const { clock, wac } = await start({ storage })
+      hold()
+      const controller = new AbortController()
+      const options = ending === "timeout" ? { timeout: 1000 } : { signal: controller.signal }
+      const ends = Promise.all(
+        [
+          wac.keys.create({ name: "shop" }, options),
+          wac.webhook.set({ url: "https://8.8.8.8/" }, options),
+          wac.workspaces.create(second, options)
+        ].map((call) => call.then(() => "it resolved", (error: unknown) => error))
+      )
+      await until(() => waiting.length === 3)
+      assert.sameMembers(waiting, ["keys.create", "webhook.set", "workspaces.create"])
+      if (ending === "timeout") await clock.advance("1 second")
+      else controller.abort("enough")
+      for (const end of await ends) {
+        if (ending === "signal") assert.strictEqual(end, "enough")
+        else assert.deepInclude(end, { name: "WacError", code: "no_response", reason: "timeout" })
+      }
+      assert.deepStrictEqual(await wac.keys.list().toArray(), [])
+      assert.strictEqual((await failure(wac.webhook.get())).code, "not_found")
+      assert.lengthOf(await wac.workspaces.list(), 1)
+      release()
+      // the effects of a released storage take some turns of the event loop
+      await clock.advance("1 second")
+      assert.deepStrictEqual((await wac.keys.list().toArray()).map(({ name }) => name), ["shop"])
+      assert.strictEqual((await wac.webhook.get()).url, "https://8.8.8.8/")
+      assert.deepStrictEqual((await wac.workspaces.list()).map(({ name }) => name).slice(1), ["Second shop"])
+      assert.deepInclude(await failure(wac.workspaces.create(second)), {
+        code: "invalid_body",
+        param: "providerNumberId"
+      })
+    }
   })
 
   it("an invalid key of a new API key is refused, and errors carry the key of their call", async () => {

@@ -94,7 +94,10 @@ export const report = (state: WebhookState): WebhookReport => {
 }
 
 export class Webhooks extends Context.Service<Webhooks, {
-  /** Sets the workspace's one webhook as a whole. A change keeps its id, secret and state. */
+  /**
+   * Sets the workspace's one webhook as a whole. A change keeps its id, secret and state. If it is interrupted while the
+   * URL is checked, nothing is set; once it is being stored, an interruption waits for that.
+   */
   readonly put: (command: PutWebhook) => Effect.Effect<SetWebhook, InvalidBody | StoreError>
   readonly get: (workspaceId: Id.WorkspaceId) => Effect.Effect<WebhookReport, NotFound | StoreError>
   /**
@@ -161,10 +164,7 @@ export class Webhooks extends Context.Service<Webhooks, {
       const mac = yield* Mac.Mac
       const events = yield* EventStore
 
-      const put = Effect.fn("Webhooks.put")(function*(command: PutWebhook) {
-        const url = Webhook.parseUrl(command.url, guard)
-        if (!(url instanceof URL)) return yield* url
-        yield* guard.check(url)
+      const putChecked = Effect.fnUntraced(function*(command: PutWebhook, url: URL) {
         const now = yield* Clock.currentTimeMillis
         const id = yield* Id.generate(random, "whk")
         const signingSecret = yield* Signature.generateSecret(random)
@@ -182,6 +182,13 @@ export class Webhooks extends Context.Service<Webhooks, {
           health: WebhookHealth.initial
         })
         return { webhook, signingSecret: created ? Redacted.make(signingSecret) : null }
+      }, Effect.uninterruptible)
+
+      const put = Effect.fn("Webhooks.put")(function*(command: PutWebhook) {
+        const url = Webhook.parseUrl(command.url, guard)
+        if (!(url instanceof URL)) return yield* url
+        yield* guard.check(url)
+        return yield* putChecked(command, url)
       })
 
       const get = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId) {

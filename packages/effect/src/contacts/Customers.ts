@@ -42,7 +42,7 @@ export interface Customers {
   /**
    * Everything that is stored of a customer, under all of their names: contacts, opt-outs of names, messages, events,
    * deliveries with their attempts, files without their bytes, rows of campaigns and provider posts. Reads the workspace
-   * from end to end.
+   * from end to end; a call that ends early stops this.
    */
   readonly export: (customer: string, options?: CallOptions) => Promise<ReadonlyArray<CustomerRecord>>
   /**
@@ -58,7 +58,7 @@ export const make = Effect.map(
   Service.Customers,
   (customers) => (running: Running, workspaceId: Id.WorkspaceId): Customers => ({
     export: (customer, options) =>
-      running.run(Stream.runCollect(customers.export(workspaceId, String(customer))), { options }),
+      running.run(Stream.runCollect(customers.export(workspaceId, String(customer))), { options, stops: true }),
     erase: (customer, options) => running.run(customers.erase(workspaceId, String(customer)), { options })
   })
 )

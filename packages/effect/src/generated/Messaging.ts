@@ -33,7 +33,8 @@ export type NewMessage = TemplateMessage | Exclude<SendMessage, SendTemplate>
 export interface CallOptions {
   /**
    * Ends the call: it rejects with the signal's reason. If the signal was aborted before, nothing is done; what the
-   * service has begun, it finishes.
+   * service has begun, it finishes, perhaps after a later call. So a message may have been sent, and a change made, as
+   * after `no_response`: repeat the call with the same `idempotencyKey`, or look at the state.
    */
   readonly signal?: AbortSignal
   /** Within how many milliseconds the call must end; if it does not, it rejects with `no_response`, `timeout`. */

@@ -17,7 +17,9 @@ import { iso } from "../TimeInput.ts"
 export interface ApiKeys {
   /**
    * Issues a key. With an `idempotencyKey`, a repeated call creates no second key and returns the first one without its
-   * secrets. Without one, every call creates a key.
+   * secrets. Without one, every call creates a key. A call that ended early may still create its key, even after a later
+   * call, and the secrets are lost: find the key with `list`, revoke it, and create another under another
+   * `idempotencyKey`.
    */
   readonly create: (key: NewApiKey, options?: Messaging.SendOptions) => Promise<CreatedApiKey>
   /** Active keys, newest first, including the key of the host's own sends. */

@@ -308,8 +308,7 @@ export const make = Effect.gen(function*() {
           return read.map(({ idempotencyKey, item }): QueuedMessage | SentMessage | RefusedMessage => {
             const answer = Result.isSuccess(item) ? answers.next().value! : Result.fail(item.failure)
             if (Result.isSuccess(answer)) return answer.success
-            const called = { requestId: Result.isSuccess(item) ? requestId : undefined, idempotencyKey }
-            return { status: "refused", error: ofDomain(inHostNames(answer.failure), called) }
+            return { status: "refused", error: ofDomain(inHostNames(answer.failure), { requestId, idempotencyKey }) }
           })
         }),
         { options }

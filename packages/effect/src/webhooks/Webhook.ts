@@ -63,7 +63,11 @@ export interface Replays {
 
 /** The one webhook of a workspace. */
 export interface Webhook {
-  /** Sets the workspace's one webhook as a whole. A change keeps its id, secret and state. */
+  /**
+   * Sets the workspace's one webhook as a whole. A change keeps its id, secret and state. A call that ended early may
+   * still take effect, even after a later call, and the secret of a new webhook is then lost: look at the webhook with
+   * `get`, and call `rotateSecret` for a secret that you know.
+   */
   readonly set: (webhook: NewWebhook, options?: CallOptions) => Promise<SetWebhook>
   /** Rejects with `not_found` if none is set. */
   readonly get: (options?: CallOptions) => Promise<WebhookState>
@@ -79,7 +83,8 @@ export interface Webhook {
   readonly resume: (choice?: ResumeWebhook, options?: CallOptions) => Promise<ResumedWebhook>
   /**
    * Creates a new signing secret, returned only once. The old one also signs for `overlapSeconds`: by default a day; 0
-   * ends it immediately.
+   * ends it immediately. A call that ended early may still take effect, even after a later call, and its secret is
+   * lost: rotate again. With an overlap above 0 a late call does not end the secret that your receivers know.
    */
   readonly rotateSecret: (choice?: RotateSecret, options?: CallOptions) => Promise<Required<RotatedSecret>>
   readonly deliveries: Deliveries
@@ -110,7 +115,8 @@ export const make = Effect.gen(function*() {
               ...(set.signingSecret === null ? {} : { signingSecret: Redacted.value(set.signingSecret) })
             }
           }),
-          { options }
+          // the lookup of the name ends with the call, so that it cannot replace what a later call sets
+          { options, stops: true }
         ),
       get: (options) => run(Effect.map(webhooks.get(workspaceId), WebhookHandlers.shown), { options }),
       remove: (options) => run(webhooks.remove(workspaceId), { options }),

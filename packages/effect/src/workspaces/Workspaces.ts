@@ -49,9 +49,9 @@ export interface Workspaces {
   /**
    * Creates a further workspace with its number and the number's credentials: all of them or, if it rejects with
    * `invalid_body`, nothing. Store its id with your own tenant, and pass it to `wac.workspace(id)`. If it rejects with
-   * `server_error`, the workspace may have been created. A repeat is then refused with `invalid_body` for
-   * `providerNumberId`, because no workspace can take over another's number: find the workspace with `list`, by a name
-   * that only this tenant has.
+   * `server_error`, `no_response` or the reason of your signal, the workspace may have been created, or is created
+   * later. A repeat is then refused with `invalid_body` for `providerNumberId`, because no workspace can take over
+   * another's number: find the workspace with `list`, by a name that only this tenant has.
    */
   readonly create: (workspace: NewWorkspace, options?: CallOptions) => Promise<WorkspaceInfo>
 }

@@ -1,9 +1,42 @@
+import { CustomerStore } from "@wac/core"
+import { MemoryStorage } from "@wac/memory"
+import { Context, Effect, Latch, Layer } from "effect"
 import { assert, describe, it } from "vitest"
-import { fresh, start } from "../instance.ts"
+import { Adapter } from "../../src/index.ts"
+import { failure, fresh, start, until } from "../instance.ts"
 
 const from = "+12025550188"
 
 describe("customers", () => {
+  it("an export that is aborted or times out reads nothing more", async () => {
+    const latch = Latch.makeUnsafe(false)
+    const asked: Array<string> = []
+    const storage = Layer.effectContext(Effect.map(Layer.build(MemoryStorage.layer), (ports) => {
+      const store = Context.get(ports, CustomerStore.CustomerStore)
+      return Context.add(ports, CustomerStore.CustomerStore, {
+        ...store,
+        find: (step) => {
+          asked.push(step.place)
+          return Effect.andThen(Latch.await(latch), store.find(step))
+        }
+      })
+    }))
+    const { clock, wac } = await start({ storage: Adapter.storage(storage) })
+    const late = failure(wac.customers.export(from, { timeout: 1000 }))
+    await until(() => asked.length === 1)
+    await clock.advance("1 second")
+    assert.deepInclude(await late, { code: "no_response", reason: "timeout" })
+    const aborted = new AbortController()
+    const left = wac.customers.export(from, { signal: aborted.signal }).then(() => [], (error: unknown) => error)
+    await until(() => asked.length === 2)
+    aborted.abort("enough")
+    assert.strictEqual(await left, "enough")
+    Latch.openUnsafe(latch)
+    // which waits for what is in flight
+    await wac.close()
+    assert.lengthOf(asked, 2)
+  })
+
   it("a customer is exported and erased, and a later message from them is a new contact's", async () => {
     const { clock, wac } = await start()
     const receive = (body: string, providerMessageId: string) =>

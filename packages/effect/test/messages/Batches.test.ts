@@ -57,7 +57,7 @@ describe("enqueueMany", () => {
     assert.isBelow(asked.indexOf(other.id), 128)
   })
 
-  it("the results are in the order of the messages, each refused one with its own key", async () => {
+  it("the results are in the order of the messages, each refused one with its own key and the call's request id", async () => {
     const { open, storage } = held()
     open()
     const { wac } = await start({ storage })
@@ -88,6 +88,9 @@ describe("enqueueMany", () => {
       results.flatMap((result) => result.status === "refused" ? [] : [result.messageId]),
       ["+12025550001", "+12025550002"].map((to) => data.find((message) => message.to === to)!.messageId)
     )
+    const requestIds = results.flatMap((result) => result.status === "refused" ? [result.error.requestId] : [])
+    assert.match(`${requestIds[0]}`, /^req_/)
+    assert.deepStrictEqual(requestIds, Array(3).fill(requestIds[0]))
     assert.deepInclude(await failure(wac.messages.enqueueMany([])), { code: "invalid_body", param: "messages" })
   })
 })

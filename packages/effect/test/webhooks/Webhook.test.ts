@@ -1,10 +1,43 @@
 import { verify } from "@wac/verifier"
-import { assert, describe, it } from "vitest"
+import { Resolver } from "node:dns/promises"
+import { afterEach, assert, describe, it, vi } from "vitest"
 import { bodyOf, failure, fresh, hello, serve, start, startLive, until } from "../instance.ts"
 
 const receivers = { allowInsecure: true, allowCidrs: ["127.0.0.0/8"] }
 
+afterEach(() => vi.restoreAllMocks())
+
 describe("the webhook", () => {
+  it("a call that ends early while the name is looked up does not replace what a later call sets", async () => {
+    let looked = 0
+    let found = () => {}
+    const addresses = new Promise<Array<string>>((resolve) => {
+      found = () => resolve(["8.8.8.8"])
+    })
+    vi.spyOn(Resolver.prototype, "resolve4").mockImplementation(
+      (() => {
+        looked++
+        return addresses
+      }) as never
+    )
+    vi.spyOn(Resolver.prototype, "resolve6").mockRejectedValue(new Error("none"))
+    const { clock, wac } = await start()
+    const late = failure(wac.webhook.set({ url: "https://slow.example/" }, { timeout: 1000 }))
+    await until(() => looked > 0)
+    await clock.advance("1 second")
+    assert.deepInclude(await late, { code: "no_response", reason: "timeout" })
+    const aborted = new AbortController()
+    const left = wac.webhook.set({ url: "https://slow.example/" }, { signal: aborted.signal })
+      .then(() => "it was set", (error: unknown) => error)
+    await until(() => looked > 1)
+    aborted.abort("enough")
+    assert.strictEqual(await left, "enough")
+    await wac.webhook.set({ url: "https://8.8.8.8/later" })
+    found()
+    await clock.advance("1 minute")
+    assert.strictEqual((await wac.webhook.get()).url, "https://8.8.8.8/later")
+  })
+
   it("the webhook gets the workspace's signed events, and shows its attempts", async () => {
     const wac = await startLive({ receivers })
     assert.strictEqual((await failure(wac.webhook.get())).code, "not_found")
