@@ -203,7 +203,14 @@ describe("assigning and removing numbers", () => {
   })
 
   it.each(["assign", "remove", "retire"] as const)("the default passes to a number that is not blocked: %s", (kind) => {
-    const block = { reason: "restricted", scope: "all", since: start, until: null, provider: null } as const
+    const block = {
+      reason: "restricted",
+      scope: "all",
+      basis: "report",
+      since: start,
+      until: null,
+      provider: null
+    } as const
     const world = new World(number(1, { isDefault: true }), number(2, { block }), number(3), number(4))
     if (kind === "assign") world.assign([{ id: id("pn", 1), provider: "other", providerAccountId: "2" }])
     else world[kind]([id("pn", 1)])
