@@ -139,6 +139,7 @@ export const layer = (
             numberId: sender.providerNumberId,
             customer: CustomerNames.customerOf(message.to),
             template: message.type === "template" ? message.template : undefined,
+            held: sender.block,
             status: answer.status,
             at
           }))

@@ -111,6 +111,46 @@ describe("a send", () => {
       assert.deepStrictEqual(told, [])
     }))
 
+  it.live("a reply that is refused despite a restriction that allows replies shows that the restriction is not all", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(403, errorBody(131_031))
+      const restriction = {
+        ...SenderBlock.of("restricted", 0, null),
+        scope: "outside_window",
+        basis: "term",
+        until: Number.MAX_SAFE_INTEGER
+      } as const
+      const blockAfter = Effect.fnUntraced(function*(
+        message: Message.OutboundMessage,
+        block: SenderBlock.SenderBlock | null
+      ) {
+        const { told: [item] } = yield* sending(upstream.baseUrl, send(message, { sender: { ...sender, block } }))
+        const next = item?._tag === "Number" ? item.change.block : undefined
+        const { basis, scope } = SenderBlock.renewed(block, next!)
+        return [basis, scope]
+      })
+      for (const until of [Number.MAX_SAFE_INTEGER, 1]) {
+        assert.deepStrictEqual(yield* blockAfter(text, { ...restriction, until }), ["report", "all"])
+      }
+      const template = templated("A-1001", "Tuesday")
+      assert.deepStrictEqual(yield* blockAfter(template, restriction), ["term", "outside_window"])
+      for (const block of [null, { ...restriction, reason: "payment" } as const]) {
+        assert.deepStrictEqual(yield* blockAfter(text, block), ["send", "all"])
+      }
+    }))
+
+  it.live("a template that a restriction refuses again, once it is tried, leaves replies allowed", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(403, errorBody(131_031))
+      const block = { ...SenderBlock.of("restricted", 0, null), scope: "outside_window" } as const
+      const command = send(templated("A-1001", "Tuesday"), { sender: { ...sender, block } })
+      const { told: [item] } = yield* sending(upstream.baseUrl, command)
+      assert.deepInclude(item?._tag === "Number" ? item.change.block : undefined, {
+        basis: "send",
+        scope: "outside_window"
+      })
+    }))
+
   const follows: { readonly [effect: string]: (item: InboundItem.InboundItem) => void } = {
     "opt out": (item) =>
       assert.deepInclude(item, {

@@ -170,7 +170,7 @@ const blockMayBeLaterBy = 999
 
 /**
  * The block after a change; `undefined` if the change is not about the block, or is older than the report in force and
- * no better ({@link SenderBlock.isBetter}).
+ * adds nothing to it ({@link SenderBlock.afterOlder}).
  */
 const blockAfter = (
   before: SenderBlock.SenderBlock | null,
@@ -178,15 +178,14 @@ const blockAfter = (
   at: Instant,
   toldAt: Instant = at
 ): { readonly block: SenderBlock.SenderBlock | null } | undefined => {
-  if (block !== undefined) {
-    const isOlder = at + (block === null ? 0 : blockMayBeLaterBy) < toldAt
-    // the error of a send is newer than the report of the restriction that caused it, and may arrive first
-    return isOlder && (block === null || before === null || !SenderBlock.isBetter(block, before))
-      ? undefined
-      : { block: block && SenderBlock.renewed(before, block) }
+  if (block === undefined) {
+    const isLifted = lifts !== undefined && at >= toldAt && (before === null || before.reason === lifts)
+    return isLifted ? { block: null } : undefined
   }
-  const isLifted = lifts !== undefined && at >= toldAt && (before === null || before.reason === lifts)
-  return isLifted ? { block: null } : undefined
+  const isOlder = at + (block === null ? 0 : blockMayBeLaterBy) < toldAt
+  if (!isOlder) return { block: block && SenderBlock.renewed(before, block) }
+  const after = block && before && SenderBlock.afterOlder(before, block)
+  return after ? { block: after } : undefined
 }
 
 /**
