@@ -103,12 +103,20 @@ describe("a send", () => {
       assert.deepInclude(told[0], { _tag: "Number", number, change: { block: null } })
     }))
 
-  it.live("an accepted send does not end a block that applies outside a window only", () =>
+  it.live("a block that applies outside a window only is over once a template is accepted after it, and no reply ends it", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
-      const block = { ...SenderBlock.of("restricted", 0, null), scope: "outside_window", until: null } as const
-      const { told } = yield* sending(upstream.baseUrl, send(text, { sender: { ...sender, block } }))
-      assert.deepStrictEqual(told, [])
+      const block = { ...SenderBlock.of("restricted", 0, null), scope: "outside_window" } as const
+      const isEnded = (message: Message.OutboundMessage, until: number | null) =>
+        Effect.map(
+          sending(upstream.baseUrl, send(message, { sender: { ...sender, block: { ...block, until } } })),
+          ({ told }) => told.length > 0
+        )
+      const template = templated("A-1001", "Tuesday")
+      assert.isFalse(yield* isEnded(text, null))
+      assert.isFalse(yield* isEnded(template, null))
+      assert.isFalse(yield* isEnded(text, block.until))
+      assert.isTrue(yield* isEnded(template, block.until))
     }))
 
   it.live("a reply that is refused despite a restriction that allows replies shows that the restriction is not all", () =>
