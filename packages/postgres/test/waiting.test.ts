@@ -157,6 +157,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
           PhoneNumberStep.observe,
           [two.number, number].map(({ providerNumberId }) => ({
             name: { providerNumberId },
+            now: one.start,
             at: one.start,
             change: { quality: "red" }
           }))

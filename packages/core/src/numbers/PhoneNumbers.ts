@@ -85,9 +85,11 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
           yield* numbers.assign(known.id, { provider: provider.name, providerAccountId })
         }
         const { messagingLimit, quality, tier } = learned
+        const now = yield* Clock.currentTimeMillis
         yield* numbers.observe({
           name: { providerNumberId },
-          at: yield* Clock.currentTimeMillis,
+          now,
+          at: now,
           change: {
             ...(tier === null ? {} : { tier }),
             ...(messagingLimit === null ? {} : { messagingLimit }),

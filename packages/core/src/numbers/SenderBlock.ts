@@ -96,6 +96,13 @@ export const mayLast = ({ basis, until }: Pick<SenderBlock, "basis" | "until">, 
 export const stops = (block: Pick<SenderBlock, "scope" | "until">, isOpen: boolean, now: Instant): boolean =>
   inForce(block, now) && (block.scope === "all" || !isOpen)
 
+/**
+ * Whether `next` is the error of a send that came so late that its block has ended, while sends do not wait for the end
+ * of the same cause. Sends may have been accepted since, so it shows nothing.
+ */
+export const isOver = (before: SenderBlock | null, next: SenderBlock, now: Instant): boolean =>
+  next.basis === "send" && !inForce(next, now) && (before?.reason !== next.reason || !mayLast(before, now))
+
 const endsLater = (a: SenderBlock, b: SenderBlock): boolean => (a.until ?? Infinity) > (b.until ?? Infinity)
 
 /**

@@ -97,6 +97,18 @@ describe("a block", () => {
     assert.isUndefined(SenderBlock.afterOlder({ ...met(start), basis: "report" }, ban))
   })
 
+  it("the error of a send that arrives after its block has ended says nothing, unless sends wait for the same cause", () => {
+    const met = SenderBlock.of("payment", start, null, "send")
+    const isOver = (before: SenderBlock.SenderBlock | null, next = met, now = start + hour) =>
+      SenderBlock.isOver(before, next, now)
+    assert.isTrue(isOver(null))
+    assert.isTrue(isOver(SenderBlock.of("quality", start, null)))
+    assert.isTrue(isOver({ ...met, basis: "term" }))
+    assert.isFalse(isOver({ ...met, since: start - hour, until: start - hour }))
+    assert.isFalse(isOver(null, met, met.until! - 1))
+    assert.isFalse(isOver(null, { ...met, basis: "report" }))
+  })
+
   it("an older report replaces a block only if the block rests on the error of a send and the reported one ends later", () => {
     const older = {
       ...SenderBlock.of("restricted", start - minute, detail),

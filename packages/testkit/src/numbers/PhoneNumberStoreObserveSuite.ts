@@ -264,6 +264,26 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
+  it.effect("the error of a send that arrives after its block has ended blocks nothing, and the rest of its report counts", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerNumberId }, start } = own
+      const block = SenderBlock.of("payment", start, detail, "send")
+      const late = (change: PhoneNumber.NumberChange) =>
+        use((store) => store.observe({ name: { providerNumberId }, now: start + hour, at: start, change }))
+      yield* late({ block, quality: "red", lifts: "quality" })
+      const { learned } = yield* numberOf(own)
+      assert.deepStrictEqual(yield* numberOf(own), { ...own.number, learned: { ...learned, quality: "red" } })
+      // a block of before in the same second is no later than this one
+      const quality = SenderBlock.of("quality", start, detail)
+      yield* observe({ providerNumberId }, start, { block: quality })
+      yield* late({ block })
+      assert.deepStrictEqual((yield* numberOf(own)).block, quality)
+      const report = { ...block, basis: "report" } as const
+      yield* late({ block: report })
+      assert.deepStrictEqual((yield* numberOf(own)).block, report)
+    }))
+
   it.effect("an old restriction that is delivered again does not weaken a ban that sends have met since", () =>
     Effect.gen(function*() {
       for (const isBanFirst of [true, false]) {
