@@ -13,7 +13,7 @@ export interface Subject {
   /** The template of the message; undefined for a report, which does not contain it. */
   readonly template?: Pick<Template.Template, "name" | "language"> | undefined
   /** The block of the number that the message was sent with; undefined for a report. */
-  readonly held?: SenderBlock.SenderBlock | null
+  readonly held?: SenderBlock.SenderBlock | null | undefined
   /** The HTTP status of the response; undefined for a report. */
   readonly status: number | undefined
   readonly at: Time.Instant
