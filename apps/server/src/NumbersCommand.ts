@@ -336,7 +336,7 @@ const set = Command.make(
       yield* store.assign(id, { portfolioId: portfolio.value === "default" ? null : portfolio.value })
     }
     const now = yield* Clock.currentTimeMillis
-    if (unblock) yield* store.observe({ name: { providerNumberId }, at: now, change: { block: null } })
+    if (unblock) yield* store.observe({ name: { providerNumberId }, now, at: now, change: { block: null } })
     yield* OperatorCommand.audited(workspaceId, {
       action: "number.change",
       target: id,

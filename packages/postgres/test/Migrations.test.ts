@@ -160,8 +160,9 @@ for (const { layer: clientLayer, name } of clients) {
             values (${id}, 'ws', 'sandbox', ${id}, ${id}, 'a', ${reason}, 'all', 0, ${until}, 0)`
         }
         yield* Migrations.run(Migrations.all.slice(0, before + 1))
-        const found = yield* client`select id from wac.phone_numbers where block_basis = 'term'`
-        assert.deepStrictEqual(found, [{ id: "with an end" }])
+        const found = yield* client`
+          select id, block_basis_until::integer as until from wac.phone_numbers where block_basis is not null`
+        assert.deepStrictEqual(found, [{ id: "with an end", until: 7 * hour }])
       }))
 
     it.effect("the version before finds its queue of campaigns under the former name, without callers' messages", () =>

@@ -240,7 +240,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("a crowd", (it) =>
 
       const observe = Effect.suspend(() => {
         const change = { quality: random.pick(["red", "green"]) }
-        return numbers.use(({ observe }) => observe({ name: { providerAccountId }, at: now, change }))
+        return numbers.use(({ observe }) => observe({ name: { providerAccountId }, now, at: now, change }))
       })
 
       const setCredentials = Effect.suspend(() => {

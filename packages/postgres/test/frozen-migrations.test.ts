@@ -60,7 +60,7 @@ const record: ReadonlyArray<readonly [name: string, sha256: string]> = [
   ["retried replays", "6c10917c68f4a5235b40fba905d1c8ff85c9f706eed52b253ac8d5feb0038c3a"],
   ["skipped and opted out", "04ff22d32283ed851d49105fdbf6ec9fe42ddc50fcd462c4fe1d6cb8da33c376"],
   ["full buckets", "38276c4dad2398d277ae0ea10e08d7db1d8262f216a7110f7f8ed6f3e1b0f47b"],
-  ["block basis", "57403d33f73237e9db79684fb024588f2f7c4ac21154495ed3f551897ee82ddd"]
+  ["block basis", "47c528f888c1ed51964c9b03c5da21d73eda609d53a4524992489a2f07e67883"]
 ]
 
 const present = Migrations.all.map(({ name, sql }) => [name, createHash("sha256").update(sql).digest("hex")] as const)

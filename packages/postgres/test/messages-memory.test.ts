@@ -377,6 +377,7 @@ property({ length: 70, checkEvery: 5 }, (random, note) =>
       }
       const told = {
         name: { providerNumberId: number.providerNumberId },
+        now,
         at: now - random.below(2) * hour,
         change: {
           block: random.often(null, block),

@@ -158,6 +158,7 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
           PhoneNumberStep.observe,
           [two.number, number].map(({ providerNumberId }) => ({
             name: { providerNumberId },
+            now: one.start,
             at: one.start,
             change: { quality: "red" }
           }))

@@ -144,7 +144,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
         scope: random.pick(SenderBlock.SenderBlockScope.literals),
         basis: random.pick(SenderBlock.SenderBlockBasis.literals),
         since: at,
-        until: random.pick([null, at + hour]),
+        until: random.pick([null, at + hour, at + second]),
         provider: random.pick([null, { code: "1", message: "no \u0000 \ud800 “”" }])
       }
       const change = part({
@@ -155,7 +155,7 @@ property({ length: 80, checkEvery: 20 }, (random, note) =>
         quality: random.pick(["green", "red"])
       })
       const name = nameOf(random.pick(ofNumbers))
-      return askOne(numbers.use(({ observe }) => observe({ name, at, change })))
+      return askOne(numbers.use(({ observe }) => observe({ name, now, at, change })))
     })
 
     const setCredentials = Effect.gen(function*() {

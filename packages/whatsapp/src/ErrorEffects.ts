@@ -12,6 +12,8 @@ export interface Subject {
   readonly customer: Contact.Customer | undefined
   /** The template of the message; undefined for a report, which does not contain it. */
   readonly template?: Pick<Template.Template, "name" | "language"> | undefined
+  /** The block of the number that the message was sent with; undefined for a report. */
+  readonly held?: SenderBlock.SenderBlock | null | undefined
   /** The HTTP status of the response; undefined for a report. */
   readonly status: number | undefined
   readonly at: Time.Instant
@@ -21,10 +23,25 @@ export interface Subject {
 export const isOptOut = (error: GraphError): boolean =>
   Classification.meaningOf(error, undefined).effect?._tag === "OptOut"
 
+/**
+ * The block that follows from an error. A restriction that allows replies is why a template was refused, and leaves them
+ * allowed; that a reply was refused shows that there is more than the restriction.
+ */
+const blockOf = (
+  reason: SenderBlock.SenderBlockReason,
+  provider: SenderBlock.SenderBlock["provider"],
+  { at, held, template }: Pick<Subject, "at" | "held" | "template">
+): SenderBlock.SenderBlock => {
+  if (held?.reason !== reason || held.scope !== "outside_window") return SenderBlock.of(reason, at, provider, "send")
+  return template === undefined
+    ? SenderBlock.of(reason, at, provider)
+    : { ...SenderBlock.of(reason, at, provider, "send"), scope: held.scope }
+}
+
 /** The inbound items to apply; none if the error has no effect, or if it is unknown on what. */
 export const of = (
   error: GraphError,
-  { accountId, at, customer, numberId, status, template }: Subject
+  { accountId, at, customer, held, numberId, status, template }: Subject
 ): ReadonlyArray<InboundItem.InboundItem> => {
   const { effect, title } = Classification.meaningOf(error, status)
   switch (effect?._tag) {
@@ -39,7 +56,7 @@ export const of = (
         ? { providerNumberId: numberId }
         : undefined
       const provider = { code: `${error.code}`, message: error.message || title }
-      const block = SenderBlock.of(effect.reason, at, provider, "send")
+      const block = blockOf(effect.reason, provider, { at, held, template })
       return number === undefined ? [] : [{ _tag: "Number", number, at, change: { block } }]
     }
     case "TemplateStatus":

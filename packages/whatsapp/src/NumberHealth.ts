@@ -47,7 +47,7 @@ const itemsOf = (
     const subject = { accountId: providerAccountId, numberId: providerNumberId, customer: undefined, status, at }
     return Classification.meaningOf(error, status).class === "auth" ? ErrorEffects.of(error, subject) : []
   }
-  const { change, phoneNumber } = NumberInfo.read(answer.json, at)
+  const { change, phoneNumber } = NumberInfo.read(answer.json, at, block)
   if (phoneNumber === undefined) return []
   // a response proves that the token is valid, but not that it may send
   const lifted = block?.reason === "credentials" && !isOfPermission(block) ? { lifts: block.reason } : {}

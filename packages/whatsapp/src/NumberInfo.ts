@@ -66,14 +66,22 @@ export interface NumberInfo {
   readonly change: PhoneNumber.NumberChange
 }
 
-/** Reads the state in a response that came at the time `at`. */
-export const read = (json: Payload.Json | undefined, at: Time.Instant): NumberInfo => {
+/**
+ * Reads the state in a response that came at the time `at`. A connected number has no block `held` for its status any
+ * more: no webhook reports this, and a number that nobody sends from has no accepted message either.
+ */
+export const read = (
+  json: Payload.Json | undefined,
+  at: Time.Instant,
+  held: SenderBlock.SenderBlock | null = null
+): NumberInfo => {
   const info = Info(json)
   const { display_phone_number, quality_rating, status = "", throughput } = info
   // null is unlimited
   const { messaging_limit_tier, whatsapp_business_manager_messaging_limit: limit = messaging_limit_tier } = info
   const tier = tiers.get(throughput.level ?? "")
   const reason = blocks.get(status)
+  const isOver = status === "connected" && blocks.has(held?.provider?.code.toLowerCase() ?? "")
   const provider = { code: status.toUpperCase(), message: `the number's status is ${status}` }
   return {
     phoneNumber: display_phone_number,
@@ -81,6 +89,7 @@ export const read = (json: Payload.Json | undefined, at: Time.Instant): NumberIn
       ...(tier === undefined ? {} : { tier }),
       ...(limit === undefined ? {} : { messagingLimit: limit }),
       ...(quality_rating === undefined ? {} : { quality: quality_rating }),
+      ...(isOver && held !== null ? { lifts: held.reason } : {}),
       ...(reason === undefined ? {} : { block: SenderBlock.of(reason, at, provider) })
     }
   }

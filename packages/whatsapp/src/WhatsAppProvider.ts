@@ -119,9 +119,10 @@ export const layer = (
           : SendResponse.outcomeOf(answer, error, message.to)
         const at = yield* Clock.currentTimeMillis
         if (outcome._tag === "Accepted") {
-          // a block that was no longer in force is now known to be over; a block in force that allows replies is not
-          if (sender.block !== null && !SenderBlock.inForce(sender.block, at)) {
-            const { providerNumberId } = sender
+          // a block that was no longer in force is now known to be over, unless it allowed this message all along
+          const { block, providerNumberId } = sender
+          const wasStopped = block !== null && (block.scope === "all" || message.type === "template")
+          if (wasStopped && !SenderBlock.inForce(block, at)) {
             tell([{ _tag: "Number", number: { providerNumberId }, at, change: { block: null } }])
           }
           return outcome
@@ -139,6 +140,7 @@ export const layer = (
             numberId: sender.providerNumberId,
             customer: CustomerNames.customerOf(message.to),
             template: message.type === "template" ? message.template : undefined,
+            held: sender.block,
             status: answer.status,
             at
           }))

@@ -218,6 +218,26 @@ describe("looking at the numbers", () => {
       assert.deepStrictEqual(changes, isLifted.map((lifted) => lifted ? { lifts: "credentials" } : {}))
     }))
 
+  it.effect("a number that is connected again has no block for its former status, and keeps every other", () =>
+    Effect.gen(function*() {
+      const blocks: { readonly [id: string]: SenderBlock.SenderBlock } = {
+        a: SenderBlock.of("restricted", 0, { code: "BANNED", message: "the number's status is banned" }),
+        b: SenderBlock.of("registration", 0, { code: "DISCONNECTED", message: "the number's status is disconnected" }),
+        c: SenderBlock.of("restricted", 0, { code: "DISABLED_UPDATE", message: "DISABLE" }),
+        d: SenderBlock.of("restricted", 0, { code: "131031", message: "Locked" }, "send"),
+        e: SenderBlock.of("restricted", 0, { code: "BANNED", message: "the number's status is banned" })
+      }
+      const upstream = yield* Upstream.serve((socket, { target }) => {
+        socket.write(answer({ status: target.startsWith("/v25.0/e?") ? "PENDING" : "CONNECTED" }))
+      })
+      const told = yield* looking(upstream.baseUrl, () =>
+        Effect.succeed(
+          Object.entries(blocks).map(([providerNumberId, block]) => ({ ...sender, providerNumberId, block }))
+        ))
+      const changes = (yield* told.waitFor(5)).map((item) => item._tag === "Number" ? item.change : item)
+      assert.deepStrictEqual(changes, [{ lifts: "restricted" }, { lifts: "registration" }, {}, {}, {}])
+    }))
+
   it.effect("a look uses the number's own credentials, if it has some", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, JSON.stringify({ display_phone_number: "16315551000" }))

@@ -103,12 +103,60 @@ describe("a send", () => {
       assert.deepInclude(told[0], { _tag: "Number", number, change: { block: null } })
     }))
 
-  it.live("an accepted send does not end a block that applies outside a window only", () =>
+  it.live("a block that applies outside a window only is over once a template is accepted after it, and no reply ends it", () =>
     Effect.gen(function*() {
       const upstream = yield* Upstream.always(200, "{\"messages\":[{\"id\":\"wamid.1\"}]}")
-      const block = { ...SenderBlock.of("restricted", 0, null), scope: "outside_window", until: null } as const
-      const { told } = yield* sending(upstream.baseUrl, send(text, { sender: { ...sender, block } }))
-      assert.deepStrictEqual(told, [])
+      const block = { ...SenderBlock.of("restricted", 0, null), scope: "outside_window" } as const
+      const isEnded = (message: Message.OutboundMessage, until: number | null) =>
+        Effect.map(
+          sending(upstream.baseUrl, send(message, { sender: { ...sender, block: { ...block, until } } })),
+          ({ told }) => told.length > 0
+        )
+      const template = templated("A-1001", "Tuesday")
+      assert.isFalse(yield* isEnded(text, null))
+      assert.isFalse(yield* isEnded(template, null))
+      assert.isFalse(yield* isEnded(text, block.until))
+      assert.isTrue(yield* isEnded(template, block.until))
+    }))
+
+  it.live("a reply that is refused despite a restriction that allows replies shows that the restriction is not all", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(403, errorBody(131_031))
+      const restriction = {
+        ...SenderBlock.of("restricted", 0, null),
+        scope: "outside_window",
+        basis: "term",
+        until: Number.MAX_SAFE_INTEGER
+      } as const
+      const blockAfter = Effect.fnUntraced(function*(
+        message: Message.OutboundMessage,
+        block: SenderBlock.SenderBlock | null
+      ) {
+        const { told: [item] } = yield* sending(upstream.baseUrl, send(message, { sender: { ...sender, block } }))
+        const next = item?._tag === "Number" ? item.change.block : undefined
+        const { basis, scope } = SenderBlock.renewed(block, next!)
+        return [basis, scope]
+      })
+      for (const until of [Number.MAX_SAFE_INTEGER, 1]) {
+        assert.deepStrictEqual(yield* blockAfter(text, { ...restriction, until }), ["report", "all"])
+      }
+      const template = templated("A-1001", "Tuesday")
+      assert.deepStrictEqual(yield* blockAfter(template, restriction), ["term", "outside_window"])
+      for (const block of [null, { ...restriction, reason: "payment" } as const]) {
+        assert.deepStrictEqual(yield* blockAfter(text, block), ["send", "all"])
+      }
+    }))
+
+  it.live("a template that a restriction refuses again, once it is tried, leaves replies allowed", () =>
+    Effect.gen(function*() {
+      const upstream = yield* Upstream.always(403, errorBody(131_031))
+      const block = { ...SenderBlock.of("restricted", 0, null), scope: "outside_window" } as const
+      const command = send(templated("A-1001", "Tuesday"), { sender: { ...sender, block } })
+      const { told: [item] } = yield* sending(upstream.baseUrl, command)
+      assert.deepInclude(item?._tag === "Number" ? item.change.block : undefined, {
+        basis: "send",
+        scope: "outside_window"
+      })
     }))
 
   const follows: { readonly [effect: string]: (item: InboundItem.InboundItem) => void } = {

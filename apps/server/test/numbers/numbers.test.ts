@@ -92,6 +92,7 @@ it.live(
       yield* Effect.orDie(
         Context.get(services, PhoneNumberStore.PhoneNumberStore).observe({
           name: { providerNumberId: "1066" },
+          now: now(),
           at: now(),
           change: {
             block: { reason: "restricted", scope: "all", basis: "report", since: now(), until: null, provider: null }

@@ -55,6 +55,7 @@ describe.concurrent("phone numbers", () => {
       yield* Effect.orDie(
         stored(server).observe({
           name: { providerNumberId: "sandbox-1" },
+          now: since,
           at: since,
           change: { block, tier: "high", messagingLimit: 2000, quality: "red" }
         })
@@ -82,6 +83,7 @@ describe.concurrent("phone numbers", () => {
       yield* Effect.orDie(
         stored(server).observe({
           name: { providerNumberId: "sandbox-1" },
+          now: since,
           at: since,
           change: { block: { ...block, reason: "credentials" } }
         })
@@ -93,7 +95,12 @@ describe.concurrent("phone numbers", () => {
       })
 
       yield* Effect.orDie(
-        stored(server).observe({ name: { providerAccountId: "sandbox" }, at: since, change: { block: null } })
+        stored(server).observe({
+          name: { providerAccountId: "sandbox" },
+          now: since,
+          at: since,
+          change: { block: null }
+        })
       )
       assert.strictEqual((yield* send(server, hello())).status, 200)
       yield* Effect.orDie(stored(server).configure(id, { available: false }))

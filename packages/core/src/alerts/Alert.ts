@@ -107,6 +107,8 @@ const low = new Set(["red", "low"])
 /** The state of a workspace that alerts depend on. */
 export interface State {
   readonly now: Instant
+  /** The provider that runs, as `Provider.name`. */
+  readonly provider: string
   readonly webhook: (Webhook.Webhook & { readonly pausesAt: Instant | null }) | undefined
   /** The newest exhausted deliveries, to whichever webhook. */
   readonly exhausted: ReadonlyArray<Pick<Delivery.Delivery, "webhookId" | "trigger">>
@@ -124,8 +126,19 @@ export interface State {
 
 /** Lists every current problem. Pure. */
 export const problems = (
-  { exhausted, expiringKeys, now, numbers, pausedCampaigns, pausedTemplates, queue, quota, subscriptions, webhook }:
-    State
+  {
+    exhausted,
+    expiringKeys,
+    now,
+    numbers,
+    pausedCampaigns,
+    pausedTemplates,
+    provider,
+    queue,
+    quota,
+    subscriptions,
+    webhook
+  }: State
 ): ReadonlyArray<Problem> => {
   const found: Array<Problem> = []
   if (webhook !== undefined) {
@@ -150,16 +163,19 @@ export const problems = (
         "The receiver refused events for 24 hours while it took others: deliver them again before they are deleted."
     })
   }
-  for (const { available, block, id, learned, phoneNumber } of numbers) {
-    // no message can show that the block of a number that the operator has switched off is over
-    if (block !== null && (available ? SenderBlock.mayLast : SenderBlock.inForce)(block, now)) {
+  for (const { available, block, id, learned, phoneNumber, provider: itsProvider } of numbers) {
+    // no message can show that the block of a number that the operator or the configuration has switched off is over
+    const canSend = available && itsProvider === provider
+    if (block !== null && (canSend ? SenderBlock.mayLast : SenderBlock.inForce)(block, now)) {
       const why = SenderBlock.describe(block)
       found.push({
         kind: "number_blocked",
         subject: id,
         message: SenderBlock.inForce(block, now)
           ? `Sending from ${phoneNumber} is blocked: ${why}.`
-          : `Sending from ${phoneNumber} was blocked: ${why}. The next message shows whether it still is.`
+          : `Sending from ${phoneNumber} was blocked: ${why}. The next ${
+            block.scope === "all" ? "message" : "template"
+          } shows whether it still is.`
       })
     }
     if (learned.quality !== null && low.has(learned.quality.toLowerCase())) {

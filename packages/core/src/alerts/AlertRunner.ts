@@ -14,6 +14,7 @@ import { CurrentLimits } from "../limits/Limits.ts"
 import * as Quota from "../limits/Quota.ts"
 import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import * as Mailer from "../people/Mailer.ts"
+import { Provider } from "../provider/Provider.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
 import { Vault } from "../secrets/Vault.ts"
@@ -97,6 +98,7 @@ export const layer = Layer.effectDiscard(
     const transport = yield* WebhookTransport
     const vault = yield* Vault
     const limits = yield* CurrentLimits
+    const { name: provider } = yield* Provider
     const random = yield* SecureRandom.SecureRandom
     const send = yield* Mailer.ofWorkspace
     const alertUrl = yield* AlertUrl
@@ -140,6 +142,7 @@ export const layer = Layer.effectDiscard(
       )
       return Alert.problems({
         now,
+        provider,
         webhook,
         exhausted: exhausted.map(({ delivery }) => delivery),
         numbers: ofNumbers,

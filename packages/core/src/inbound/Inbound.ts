@@ -214,7 +214,7 @@ export class Inbound extends Context.Service<Inbound, {
           case "Number": {
             const { change, number } = item
             // a time in the future would outrank every report until then
-            const told = yield* numbers.observe({ name: number, at: Math.min(item.at, receivedAt), change })
+            const told = yield* numbers.observe({ name: number, now, at: Math.min(item.at, receivedAt), change })
             return told > 0 ? undefined : strange("a report about an unknown number")
           }
           case "Template": {

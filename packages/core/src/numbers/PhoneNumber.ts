@@ -176,37 +176,39 @@ export type ReportTimes = { readonly [Field in Exclude<keyof NumberChange, "lift
 const blockMayBeLaterBy = 999
 
 /**
- * The block after a change; `undefined` if the change is not about the block, or is older than the report in force and
- * no better ({@link SenderBlock.isBetter}).
+ * The block after a change; `undefined` if the change is not about the block, came too late ({@link SenderBlock.isOver}),
+ * or is older than the report in force and adds nothing to it ({@link SenderBlock.afterOlder}).
  */
 const blockAfter = (
   before: SenderBlock.SenderBlock | null,
   { block, lifts }: NumberChange,
   at: Instant,
+  now: Instant,
   toldAt: Instant = at
 ): { readonly block: SenderBlock.SenderBlock | null } | undefined => {
-  if (block !== undefined) {
-    const isOlder = at + (block === null ? 0 : blockMayBeLaterBy) < toldAt
-    // the error of a send is newer than the report of the restriction that caused it, and may arrive first
-    return isOlder && (block === null || before === null || !SenderBlock.isBetter(block, before))
-      ? undefined
-      : { block: block && SenderBlock.renewed(before, block) }
+  if (block === undefined) {
+    const isLifted = lifts !== undefined && at >= toldAt && (before === null || before.reason === lifts)
+    return isLifted ? { block: null } : undefined
   }
-  const isLifted = lifts !== undefined && at >= toldAt && (before === null || before.reason === lifts)
-  return isLifted ? { block: null } : undefined
+  if (block !== null && SenderBlock.isOver(before, block, now)) return undefined
+  const isOlder = at + (block === null ? 0 : blockMayBeLaterBy) < toldAt
+  if (!isOlder) return { block: block && SenderBlock.renewed(before, block) }
+  const after = block && before && SenderBlock.afterOlder(before, block)
+  return after ? { block: after } : undefined
 }
 
 /**
- * Applies a provider report of the time `at`. A field keeps its value if that was reported later, so reports may arrive
+ * Applies at `now` a provider report of the time `at`. A field keeps its value if that was reported later, so reports may arrive
  * in any order; of two with the same time, the last to arrive wins. A block counts from the end of its second.
  */
 export const observe = (
   { number, toldAt }: { readonly number: PhoneNumber; readonly toldAt: ReportTimes },
   change: NumberChange,
-  at: Instant
+  at: Instant,
+  now: Instant
 ): { readonly number: PhoneNumber; readonly toldAt: ReportTimes } => {
   const isNews = (field: keyof Learned) => change[field] !== undefined && at >= (toldAt[field] ?? at)
-  const blocked = blockAfter(number.block, change, at, toldAt.block)
+  const blocked = blockAfter(number.block, change, at, now, toldAt.block)
   const { messagingLimit, quality, tier } = learnedOf(change)
   return {
     number: {

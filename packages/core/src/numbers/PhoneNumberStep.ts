@@ -36,6 +36,7 @@ export interface Assign extends Assignment {
 /** Reports a change of the numbers that `name` selects, at the provider's time `at`. */
 export interface Observe {
   readonly name: PhoneNumber.NumberName
+  readonly now: Instant
   readonly at: Instant
   readonly change: PhoneNumber.NumberChange
 }
@@ -250,8 +251,8 @@ class Observations {
     return this.observed.get(loaded.number.id) ?? loaded
   }
 
-  apply(before: Observed, change: PhoneNumber.NumberChange, at: Instant): void {
-    this.observed.set(before.number.id, PhoneNumber.observe(before, change, at))
+  apply(before: Observed, change: PhoneNumber.NumberChange, at: Instant, now: Instant): void {
+    this.observed.set(before.number.id, PhoneNumber.observe(before, change, at, now))
   }
 
   writes(): ObserveWrites {
@@ -265,9 +266,9 @@ class Observations {
  */
 export const observe: Decide<Observe, LoadedNames, number, ObserveWrites> = (loaded, commands) => {
   const observations = new Observations()
-  const answers = commands.map(({ at, change, name }) => {
+  const answers = commands.map(({ at, change, name, now }) => {
     const named = loaded.named(name)
-    for (const observed of named) observations.apply(observations.of(observed), change, at)
+    for (const observed of named) observations.apply(observations.of(observed), change, at, loaded.now(now))
     return named.length
   })
   return { answers, writes: observations.writes() }
@@ -287,6 +288,7 @@ export const setCredentials: Decide<SetCredentials, LoadedNumbers, boolean, Cred
     observations.apply(
       { number: { ...number, credentialsVersion: credentials && credentials.version }, toldAt },
       number.block?.reason === "credentials" ? { block: null } : {},
+      now,
       now
     )
     given.set(id, credentials)

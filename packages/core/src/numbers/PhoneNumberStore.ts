@@ -43,8 +43,8 @@ export class PhoneNumberStore extends Context.Service<PhoneNumberStore, {
   /** Sets the operator's settings; omitted fields keep their values. In force from the next *accept*. */
   readonly configure: (id: PhoneNumberId, settings: PhoneNumberSettings) => Effect.Effect<void, StoreError>
   /**
-   * Applies a provider report of the time `at` to every number that its name selects (`PhoneNumber.observe`). Returns
-   * how many there are. In force from the next *accept*. Reports may arrive in any order and repeatedly.
+   * Applies at `now` a provider report of the time `at` to every number that its name selects (`PhoneNumber.observe`).
+   * Returns how many there are. In force from the next *accept*. Reports may arrive in any order and repeatedly.
    */
   readonly observe: (told: Observe) => Effect.Effect<number, StoreError>
   /** The number's own credentials, if any. */

@@ -56,9 +56,9 @@ export const stateOf = (limits: Limits.Limits, number: PhoneNumber.PhoneNumber, 
 export class PhoneNumbers extends Context.Service<PhoneNumbers, {
   /**
    * Ensures that the configured number exists once there is a workspace. If the storage lacks it, it is added to the
-   * first workspace as its default. If it exists, its provider, account and reported values are updated; a response
-   * from the provider proves its credentials valid. When this succeeds, the templates of its account have been listed,
-   * now or earlier. Safe to repeat.
+   * first workspace as its default. If it exists, its provider, account and reported values are updated, and no block is
+   * lifted: the configured credentials may not be those of the number, and may lack a permission. When this succeeds,
+   * the templates of its account have been listed, now or earlier. Safe to repeat.
    */
   readonly ensure: Effect.Effect<void, ProviderError | TemplatesUnavailable | StoreError>
   /** The numbers of a workspace with their current state, newest first. */
@@ -85,14 +85,15 @@ export class PhoneNumbers extends Context.Service<PhoneNumbers, {
           yield* numbers.assign(known.id, { provider: provider.name, providerAccountId })
         }
         const { messagingLimit, quality, tier } = learned
+        const now = yield* Clock.currentTimeMillis
         yield* numbers.observe({
           name: { providerNumberId },
-          at: yield* Clock.currentTimeMillis,
+          now,
+          at: now,
           change: {
             ...(tier === null ? {} : { tier }),
             ...(messagingLimit === null ? {} : { messagingLimit }),
-            ...(quality === null ? {} : { quality }),
-            ...(known.block?.reason === "credentials" ? { lifts: known.block.reason } : {})
+            ...(quality === null ? {} : { quality })
           }
         })
       })

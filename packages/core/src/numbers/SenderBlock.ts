@@ -27,7 +27,7 @@ export type SenderBlockScope = typeof SenderBlockScope.Type
 
 /**
  * What a block rests on: the error of a `send`, a `report` of the provider without an end, or its report of a block with
- * an end (`term`).
+ * an end (`term`). The error of a message that the block before allowed is a report too: that block cannot be its cause.
  */
 export const SenderBlockBasis = Schema.Literals(["send", "report", "term"])
 export type SenderBlockBasis = typeof SenderBlockBasis.Type
@@ -96,27 +96,46 @@ export const mayLast = ({ basis, until }: Pick<SenderBlock, "basis" | "until">, 
 export const stops = (block: Pick<SenderBlock, "scope" | "until">, isOpen: boolean, now: Instant): boolean =>
   inForce(block, now) && (block.scope === "all" || !isOpen)
 
+/**
+ * Whether `next` is the error of a send that came so late that its block has ended, while sends do not wait for the end
+ * of the same cause. Sends may have been accepted since, so it shows nothing.
+ */
+export const isOver = (before: SenderBlock | null, next: SenderBlock, now: Instant): boolean =>
+  next.basis === "send" && !inForce(next, now) && (before?.reason !== next.reason || !mayLast(before, now))
+
 const endsLater = (a: SenderBlock, b: SenderBlock): boolean => (a.until ?? Infinity) > (b.until ?? Infinity)
 
 /**
  * The block after the provider has reported `next`. A block for the same reason continues and keeps its start. The error
  * of a send says nothing against a block that ends later, which keeps its end and scope: the send may have met that
- * block. A later report does, such as the ban of an account that was restricted.
+ * block. A later report does, such as the ban of an account that was restricted; errors of sends that meet the ban leave
+ * it what the block rests on, so that an earlier restriction does not replace it.
  */
-export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock =>
-  before?.reason !== next.reason
-    ? next
-    : {
-      ...(next.basis === "send" && endsLater(before, next) ? before : next),
-      since: Math.min(before.since, next.since)
-    }
+export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock => {
+  if (before?.reason !== next.reason) return next
+  const since = Math.min(before.since, next.since)
+  if (next.basis !== "send") return { ...next, since }
+  if (endsLater(before, next)) return { ...before, since }
+  return {
+    ...next,
+    basis: before.basis === "report" ? "report" : "send",
+    scope: before.scope === "all" ? "all" : next.scope,
+    since
+  }
+}
 
 /**
- * Whether an older report describes the block in force better: the block rests on the error of a send, and the older
- * report is of a block for the same reason that ends later.
+ * The block after a report that is older than `held`; undefined if the report changes nothing. It does if `held` rests on
+ * the error of a send, which is newer than the report of its cause and may arrive first: a block for the same reason that
+ * ends later replaces it, and a report without an end, before whose trial the first send was refused, is what it rests on.
  */
-export const isBetter = (older: SenderBlock, inForce: SenderBlock): boolean =>
-  older.reason === inForce.reason && inForce.basis === "send" && endsLater(older, inForce)
+export const afterOlder = (held: SenderBlock, older: SenderBlock): SenderBlock | undefined => {
+  if (older.reason !== held.reason || held.basis !== "send") return undefined
+  if (endsLater(older, held)) return renewed(held, older)
+  return older.basis === "report" && inForce(older, held.since)
+    ? { ...held, basis: "report", since: Math.min(held.since, older.since) }
+    : undefined
+}
 
 const words: Readonly<Record<SenderBlockReason, string>> = {
   quality: "the provider has stopped this phone number because of its quality rating or reports of spam",

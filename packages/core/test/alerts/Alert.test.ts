@@ -8,6 +8,7 @@ import { id, sender, start, template } from "../samples.ts"
 
 const calm: State = {
   now: start,
+  provider: sender({}).provider,
   webhook: undefined,
   exhausted: [],
   numbers: [],
@@ -151,8 +152,8 @@ describe("the alerts of a workspace", () => {
   })
 
   it("a blocked number is a problem until the provider's end, or until the block is lifted if only a trial would end it", () => {
-    const blocked = (block: SenderBlock.SenderBlock, now: number, available = true) =>
-      problems({ ...calm, now, numbers: [sender({ block, available })] }).map(({ kind, message }) => {
+    const blocked = (block: SenderBlock.SenderBlock, now: number, available = true, provider = calm.provider) =>
+      problems({ ...calm, now, provider, numbers: [sender({ block, available })] }).map(({ kind, message }) => {
         assert.strictEqual(kind, "number_blocked")
         return message
       })
@@ -164,12 +165,18 @@ describe("the alerts of a workspace", () => {
     ])
     assert.lengthOf(blocked(met, start, false), 1)
     assert.deepStrictEqual(blocked(met, start + day, false), [])
+    assert.lengthOf(blocked(met, start, true, "another"), 1)
+    assert.deepStrictEqual(blocked(met, start + day, true, "another"), [])
     const ban = SenderBlock.of("restricted", start, null)
     assert.lengthOf(blocked(ban, start + day), 1)
     const restriction = { ...ban, scope: "outside_window", until: start + 7 * day, basis: "term" } as const
     assert.lengthOf(blocked(restriction, start + 7 * day - 1), 1)
     assert.deepStrictEqual(blocked(restriction, start + 7 * day), [])
     assert.lengthOf(blocked({ ...restriction, until: null }, start + 365 * day), 1)
+    assert.match(
+      `${blocked({ ...restriction, basis: "report" }, start + 8 * day)}`,
+      /\. The next template shows whether/
+    )
   })
 
   it("a paused template is a problem", () => {

@@ -229,7 +229,7 @@ describe("assigning and removing numbers", () => {
 describe("observations and credentials", () => {
   it("a report reaches every number that its name selects", () => {
     const world = new World(number(1), number(2, { workspaceId: id("ws", 2) }), number(3, { providerAccountId: "2" }))
-    const word = { name: { providerAccountId: "1" }, at: start, change: { quality: "green" } }
+    const word = { name: { providerAccountId: "1" }, now: start, at: start, change: { quality: "green" } }
     assert.deepStrictEqual(world.observe([word]), [2])
     assert.deepStrictEqual(world.all().map((one) => one.learned.quality), ["green", "green", null])
   })
@@ -288,6 +288,7 @@ it.prop("batches decide the same as their commands one by one", { commands: upTo
         case "observe":
           return world.observe(batch.map((one) => ({
             name: one.isDefault ? { providerNumberId: `${one.of}` } : { providerAccountId: one.account },
+            now: start + 3 * minute,
             at: start + one.minutes * minute,
             change: {
               tier: `${one.minutes}`,

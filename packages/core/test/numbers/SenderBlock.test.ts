@@ -72,18 +72,54 @@ describe("a block", () => {
     assert.deepStrictEqual(SenderBlock.renewed(ended, again), { ...again, since: start })
   })
 
-  it("an older report is better only if the block rests on the error of a send and the reported one ends later", () => {
+  it("the error of a send leaves a report without an end what the block rests on, and takes the place of an ended end", () => {
+    const ban = SenderBlock.of("restricted", start, detail)
+    const again = SenderBlock.of("restricted", start + 2 * hour, null, "send")
+    assert.deepStrictEqual(SenderBlock.renewed(ban, again), { ...again, basis: "report", since: start })
+    assert.deepStrictEqual(SenderBlock.renewed({ ...ban, basis: "term" }, again), { ...again, since: start })
+    // it was on its way before the ban, and met the restriction
+    const late = { ...SenderBlock.of("restricted", start + minute, null, "send"), scope: "outside_window" } as const
+    assert.deepStrictEqual(SenderBlock.renewed(ban, late), { ...late, basis: "report", scope: "all", since: start })
+    const other = SenderBlock.of("payment", start + 2 * hour, null, "send")
+    assert.deepStrictEqual(SenderBlock.renewed(ban, other), other)
+  })
+
+  it("an older report without an end becomes what a block rests on if a send met it until sends were tried again", () => {
+    const ban = SenderBlock.of("restricted", start, detail)
+    const met = (since: number) => ({ ...SenderBlock.of("restricted", start + 5 * hour, null, "send"), since })
+    assert.deepStrictEqual(SenderBlock.afterOlder(met(start + minute), ban), {
+      ...met(start + minute),
+      basis: "report",
+      since: start
+    })
+    assert.isUndefined(SenderBlock.afterOlder(met(start + hour), ban))
+    assert.isUndefined(SenderBlock.afterOlder(met(start), { ...ban, basis: "send" }))
+    assert.isUndefined(SenderBlock.afterOlder({ ...met(start), basis: "report" }, ban))
+  })
+
+  it("the error of a send that arrives after its block has ended says nothing, unless sends wait for the same cause", () => {
+    const met = SenderBlock.of("payment", start, null, "send")
+    const isOver = (before: SenderBlock.SenderBlock | null, next = met, now = start + hour) =>
+      SenderBlock.isOver(before, next, now)
+    assert.isTrue(isOver(null))
+    assert.isTrue(isOver(SenderBlock.of("quality", start, null)))
+    assert.isTrue(isOver({ ...met, basis: "term" }))
+    assert.isFalse(isOver({ ...met, since: start - hour, until: start - hour }))
+    assert.isFalse(isOver(null, met, met.until! - 1))
+    assert.isFalse(isOver(null, { ...met, basis: "report" }))
+  })
+
+  it("an older report replaces a block only if the block rests on the error of a send and the reported one ends later", () => {
     const older = {
       ...SenderBlock.of("restricted", start - minute, detail),
       until: start + 7 * day,
       basis: "term"
     } as const
     const met = SenderBlock.of("restricted", start, null, "send")
-    assert.isTrue(SenderBlock.isBetter(older, met))
-    assert.isFalse(SenderBlock.isBetter(older, SenderBlock.of("restricted", start, null)))
-    assert.isFalse(SenderBlock.isBetter({ ...older, until: start + minute }, met))
-    assert.isFalse(SenderBlock.isBetter(SenderBlock.of("restricted", start - minute, null), met))
-    assert.isFalse(SenderBlock.isBetter({ ...older, reason: "payment" }, met))
+    assert.deepStrictEqual(SenderBlock.afterOlder(met, older), older)
+    assert.isUndefined(SenderBlock.afterOlder(SenderBlock.of("restricted", start, null), older))
+    assert.isUndefined(SenderBlock.afterOlder(met, { ...older, until: start + minute }))
+    assert.isUndefined(SenderBlock.afterOlder(met, { ...older, reason: "payment" }))
   })
 })
 

@@ -120,7 +120,9 @@ it.effect("setting credentials lifts a block for credentials", () =>
     const own = yield* world()
     const { set } = yield* process()
     const block = SenderBlock.of("credentials", start, null)
-    yield* PhoneNumberStore.use((store) => store.observe({ name: own.number, at: start, change: { block } }))
+    yield* PhoneNumberStore.use((store) =>
+      store.observe({ name: own.number, now: start, at: start, change: { block } })
+    )
     yield* TestClock.adjust(day)
     yield* set(own.number.id, given("token"))
     assert.isNull((yield* senderOf(own)).block)

@@ -97,7 +97,7 @@ const enqueueMany = (enqueue: Effect.Success<typeof caller>["enqueue"], count: n
 
 /** The provider reports a block of a number, or that it is lifted. */
 const observe = (providerNumberId: string, at: number, block: SenderBlock.SenderBlock | null) =>
-  PhoneNumberStore.use((numbers) => numbers.observe({ name: { providerNumberId }, at, change: { block } }))
+  PhoneNumberStore.use((numbers) => numbers.observe({ name: { providerNumberId }, now: at, at, change: { block } }))
 
 const notSent: ProviderOutcome = {
   _tag: "NotSent",

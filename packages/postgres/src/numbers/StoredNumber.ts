@@ -26,6 +26,7 @@ interface Reported {
   readonly blockReason: SenderBlock.SenderBlockReason | null
   readonly blockScope: SenderBlock.SenderBlockScope | null
   readonly blockBasis: SenderBlock.SenderBlockBasis | null
+  readonly blockBasisUntil: Time.Instant | null
   readonly blockedSince: Time.Instant | null
   readonly blockedUntil: Time.Instant | null
   readonly blockProvider: SenderBlock.SenderBlock["provider"]
@@ -39,6 +40,7 @@ export const reported = columns<Reported>({
   blockReason: "text",
   blockScope: "text",
   blockBasis: "text",
+  blockBasisUntil: "bigint",
   blockedSince: "bigint",
   blockedUntil: "bigint",
   // JSON, since it may contain escapes that PostgreSQL can store but not convert to text
@@ -55,6 +57,7 @@ export const reportedOf = (
   blockReason: block && block.reason,
   blockScope: block && block.scope,
   blockBasis: block && block.basis,
+  blockBasisUntil: block && block.until,
   blockedSince: block && block.since,
   blockedUntil: block && block.until,
   blockProvider: block && block.provider,
@@ -66,15 +69,23 @@ export const reportedOf = (
 /** Reads a number from a row of `phone_numbers` in JSON. */
 export const number: Reader<PhoneNumber.PhoneNumber> = {
   read: (row) => {
-    const { blockBasis, blockProvider, blockReason, blockScope, blockedSince, blockedUntil, ...learned } = reported
-      .read(row)
+    const {
+      blockBasis,
+      blockBasisUntil,
+      blockProvider,
+      blockReason,
+      blockScope,
+      blockedSince,
+      blockedUntil,
+      ...learned
+    } = reported.read(row)
     return {
       ...own.read(row),
       block: blockReason === null ? null : {
         reason: blockReason,
         scope: blockScope!,
-        // the previous version, which may run beside this one, writes none
-        basis: blockBasis ?? "report",
+        // the previous version, which may run beside this one, leaves that of a block before
+        basis: blockBasisUntil === blockedUntil && blockBasis !== null ? blockBasis : "report",
         since: blockedSince!,
         until: blockedUntil,
         provider: blockProvider

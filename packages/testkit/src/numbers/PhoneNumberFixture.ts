@@ -20,9 +20,9 @@ export const numberOf = (own: Fixture.World) => Effect.map(list(own), ([number])
 export const further = (own: Fixture.World, settings: Fixture.WorldOptions["number"] = {}) =>
   Fixture.phoneNumber(own.workspace.id, { isDefault: false, ...settings })
 
-/** Applies a provider report of the time `at`. */
+/** Applies a provider report of the time `at`, which arrives at that time. */
 export const observe = (name: PhoneNumber.NumberName, at: number, change: PhoneNumber.NumberChange) =>
-  use((store) => store.observe({ name, at, change }))
+  use((store) => store.observe({ name, now: at, at, change }))
 
 /** The provider's reason for a block. */
 export const detail = { code: "131048", message: "Spam rate limit hit" }

@@ -22,7 +22,7 @@ interface Report {
 /**
  * The expected block after reports that arrived in this order. The provider's times are whole seconds, so a block
  * counts from the end of its second. The error of a send gives way to a block that ends later, whichever was reported or
- * arrived first.
+ * arrived first, and the block rests on a report without an end if there is one.
  */
 const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber["block"] => {
   let held = null as PhoneNumber.PhoneNumber["block"]
@@ -30,18 +30,32 @@ const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber[
   for (const { at, change: { block, lifts } } of reports) {
     const endsLater = (one: SenderBlock.SenderBlock, other: SenderBlock.SenderBlock) =>
       (one.until ?? Infinity) > (other.until ?? Infinity)
-    const isBetter = block && held?.reason === block.reason && held.basis === "send" && endsLater(block, held)
-    const isOlder = at + (block ? 999 : 0) < heldAt && isBetter !== true
-    const isOfAnother = block === undefined && (lifts === undefined || held !== null && held.reason !== lifts)
-    if (isOlder || isOfAnother) continue
+    const isOlder = at + (block ? 999 : 0) < heldAt
+    if (!block || held?.reason !== block.reason) {
+      const isOfAnother = block === undefined && (lifts === undefined || held !== null && held.reason !== lifts)
+      if (isOlder || isOfAnother) continue
+      held = block ?? null
+    } else {
+      const next = isOlder
+        ? held.basis !== "send"
+          ? undefined
+          : endsLater(block, held)
+          ? block
+          : block.basis === "report" && (block.until ?? Infinity) > held.since
+          ? { ...held, basis: "report" as const }
+          : undefined
+        : block.basis !== "send"
+        ? block
+        : endsLater(held, block)
+        ? held
+        : held.basis === "report"
+        ? { ...block, basis: "report" as const }
+        : block
+      if (next === undefined) continue
+      // a repeated block for the reason in force keeps its start
+      held = { ...next, since: Math.min(held.since, block.since) }
+    }
     heldAt = Math.max(heldAt, at)
-    // a repeated block for the reason in force keeps its start
-    held = block && held?.reason === block.reason
-      ? {
-        ...(block.basis === "send" && endsLater(held, block) ? held : block),
-        since: Math.min(held.since, block.since)
-      }
-      : block ?? null
   }
   return held
 }
@@ -247,6 +261,47 @@ export const tests = (it: Fixture.It): void => {
         const reports = isRestrictionFirst ? [restriction, ban] : [ban, restriction]
         for (const block of reports) yield* observe({ providerNumberId }, block.since, { block })
         assert.deepStrictEqual((yield* numberOf(own)).block, isRestrictionFirst ? { ...ban, since: start } : ban)
+      }
+    }))
+
+  it.effect("the error of a send that arrives after its block has ended blocks nothing, and the rest of its report counts", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const { number: { providerNumberId }, start } = own
+      const block = SenderBlock.of("payment", start, detail, "send")
+      const late = (change: PhoneNumber.NumberChange) =>
+        use((store) => store.observe({ name: { providerNumberId }, now: start + hour, at: start, change }))
+      yield* late({ block, quality: "red", lifts: "quality" })
+      const { learned } = yield* numberOf(own)
+      assert.deepStrictEqual(yield* numberOf(own), { ...own.number, learned: { ...learned, quality: "red" } })
+      // a block of before in the same second is no later than this one
+      const quality = SenderBlock.of("quality", start, detail)
+      yield* observe({ providerNumberId }, start, { block: quality })
+      yield* late({ block })
+      assert.deepStrictEqual((yield* numberOf(own)).block, quality)
+      const report = { ...block, basis: "report" } as const
+      yield* late({ block: report })
+      assert.deepStrictEqual((yield* numberOf(own)).block, report)
+    }))
+
+  it.effect("an old restriction that is delivered again does not weaken a ban that sends have met since", () =>
+    Effect.gen(function*() {
+      for (const isBanFirst of [true, false]) {
+        const own = yield* world()
+        const { number: { providerNumberId }, start } = own
+        const restriction = {
+          ...SenderBlock.of("restricted", start, detail),
+          scope: "outside_window",
+          until: start + 7 * 24 * hour,
+          basis: "term"
+        } as const
+        const ban = SenderBlock.of("restricted", start + hour, { code: "DISABLED_UPDATE", message: "DISABLE" })
+        const met = SenderBlock.of("restricted", start + hour + 5000, { code: "131031", message: "Locked" }, "send")
+        const again = SenderBlock.of("restricted", start + 3 * hour, { code: "131031", message: "Locked" }, "send")
+        for (const block of [...(isBanFirst ? [ban, met] : [met, ban]), again, restriction]) {
+          yield* observe({ providerNumberId }, block.since, { block })
+        }
+        assert.deepStrictEqual((yield* numberOf(own)).block, { ...again, basis: "report", since: ban.since })
       }
     }))
 
