@@ -1,7 +1,7 @@
 /**
  * The commands `campaigns list | confirm`: the operator lists the campaigns that wait because the database was
- * restored, and lets them continue (contract §11). The commands work on `DATABASE_URL` directly, while servers run on
- * it.
+ * restored or no server ran for a while, and lets them continue (contract §11). The commands work on `DATABASE_URL`
+ * directly, while servers run on it.
  */
 import {
   type Campaign,
@@ -18,7 +18,7 @@ import { Command } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { retentionFromEnvironment } from "./ServerConfig.ts"
 
-/** The campaigns that wait because the database was restored. */
+/** The campaigns that wait because the database was restored, or because no server ran for a while. */
 export const waiting = Effect.map(
   CampaignStore.CampaignStore.use((store) => store.paused(null)),
   (paused) => paused.filter(({ pausedFor }) => pausedFor === "restored")
@@ -39,7 +39,9 @@ const list = Command.make(
   {},
   () => Effect.flatMap(waiting, (found) => printed({ campaigns: found.map(shown) }, told(found, "waits")))
 ).pipe(
-  Command.withDescription("List the campaigns that wait because the database was restored from a backup")
+  Command.withDescription(
+    "List the campaigns that wait because the database was restored from a backup, or no server ran for 5 minutes"
+  )
 )
 
 /** A provider with which nothing is sent, and no file downloaded or uploaded: this process has none. */
@@ -114,7 +116,11 @@ const confirm = Command.make(
       })
     }
   })
-).pipe(Command.withDescription("Let all campaigns continue that wait because the database was restored from a backup"))
+).pipe(
+  Command.withDescription(
+    "Let all campaigns continue that wait because the database was restored from a backup, or no server ran for 5 minutes"
+  )
+)
 
 export const campaigns = Command.make("campaigns").pipe(
   Command.withDescription("The campaigns that wait for the operator, in the storage of DATABASE_URL"),
