@@ -87,7 +87,8 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
     const [failed] = yield* until(find("--status failed"), ({ length }) => length === 1)
     assert.strictEqual(failed!["messageId"], text.body.message_id)
     const retried = resultOf(yield* run(`retry ${text.body.message_id} --json`))
-    assert.deepInclude(retried, { failed: text.body.message_id, status: "queued" })
+    // the server may have sent it by now
+    assert.strictEqual(retried.failed, text.body.message_id)
     assert.notStrictEqual(retried.messageId, text.body.message_id)
     // however often it is repeated
     assert.strictEqual(resultOf(yield* run(`retry ${text.body.message_id} --json`)).messageId, retried.messageId)
@@ -148,7 +149,9 @@ it.live("a message that may have been sent is sent again only if the operator fo
     assert.match(`${refused.code}`, /may have been sent: .*; --force sends it again$/)
     assert.lengthOf(resultOf(yield* run("find --json")).messages, 1)
     const retried = resultOf(yield* run(`retry ${id} --force --json`))
-    assert.deepInclude(retried, { failed: id, status: "queued" })
+    assert.strictEqual(retried.failed, id)
+    assert.notStrictEqual(retried.messageId, id)
+    assert.lengthOf(resultOf(yield* run("find --json")).messages, 2)
   }).pipe(Effect.scoped))
 
 /** A database that no server runs on, with a workspace. */
