@@ -105,7 +105,7 @@ describe.each(PackedOnNodes.versions)("the packed server on Node %s", (version) 
     const posted = await wac("deliveries find --event-type message.sent")
     assert.strictEqual((await wac(`deliveries retry ${posted.deliveries[0].id}`)).status, "pending")
 
-    assert.deepStrictEqual(await wac("messages outbox"), { messages: [], hasMore: false })
+    assert.deepStrictEqual(await wac("messages outbox"), { messages: [], hasMore: false, next: null })
     const { messages } = await wac("messages find --limit 1")
     assert.strictEqual((await wac(`messages show ${messages[0].messageId}`)).messageId, messages[0].messageId)
     assert.isFalse((await wac("messages confirm")).released)

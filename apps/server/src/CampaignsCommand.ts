@@ -1,7 +1,7 @@
 /**
  * The commands `campaigns list | confirm`: the operator lists the campaigns that wait because the database was
- * restored, and lets them continue (contract §11). The commands work on `DATABASE_URL` directly, while servers run on
- * it.
+ * restored or no server ran for a while, and lets them continue (contract §11). The commands work on `DATABASE_URL`
+ * directly, while servers run on it.
  */
 import {
   type Campaign,
@@ -18,13 +18,21 @@ import { Command } from "effect/cli"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import { retentionFromEnvironment } from "./ServerConfig.ts"
 
-/** The campaigns that wait because the database was restored. */
+/** The campaigns that wait because the database was restored, or because no server ran for a while. */
 export const waiting = Effect.map(
   CampaignStore.CampaignStore.use((store) => store.paused(null)),
   (paused) => paused.filter(({ pausedFor }) => pausedFor === "restored")
 )
 
 const shown = ({ counts, id, name, workspaceId }: Campaign.Campaign) => ({ id, workspaceId, name, counts })
+
+/** A campaign that was not resumed, or not all of it, and why. */
+interface NotResumed {
+  readonly campaign: Campaign.Campaign
+  readonly message: string
+}
+
+const shownWithMessage = ({ campaign, message }: NotResumed) => ({ ...shown(campaign), message })
 
 const told = (campaigns: ReadonlyArray<Campaign.Campaign>, done: string): ReadonlyArray<string> =>
   campaigns.map(({ counts, id, name, workspaceId }) =>
@@ -39,7 +47,9 @@ const list = Command.make(
   {},
   () => Effect.flatMap(waiting, (found) => printed({ campaigns: found.map(shown) }, told(found, "waits")))
 ).pipe(
-  Command.withDescription("List the campaigns that wait because the database was restored from a backup")
+  Command.withDescription(
+    "List the campaigns that wait because the database was restored from a backup, or no server ran for 5 minutes"
+  )
 )
 
 /** A provider with which nothing is sent, and no file downloaded or uploaded: this process has none. */
@@ -81,40 +91,53 @@ const confirm = Command.make(
   {},
   Effect.fnUntraced(function*() {
     const resumed: Array<Campaign.Campaign> = []
-    const refused: Array<{ readonly campaign: Campaign.Campaign; readonly message: string }> = []
+    const refused: Array<NotResumed> = []
+    const failed: Array<NotResumed> = []
     const { change } = yield* Campaigns.Campaigns
     for (const campaign of yield* waiting) {
       const { id, workspaceId } = campaign
-      const changed = yield* Effect.result(change(workspaceId, id, { _tag: "Resume" }))
-      if (Result.isSuccess(changed)) {
-        resumed.push(changed.success)
-        yield* OperatorCommand.audited(workspaceId, { action: "campaign.resume", target: id })
-      } else if (changed.failure._tag === "StoreError") {
-        return yield* changed.failure
-      } else if (changed.failure._tag !== "NotFound") {
-        // one that is not found was deleted in the meantime
-        refused.push({ campaign, message: changed.failure.message })
+      const resume = Effect.tap(
+        change(workspaceId, id, { _tag: "Resume" }),
+        OperatorCommand.audited(workspaceId, { action: "campaign.resume", target: id })
+      )
+      // the campaign may run, without its files kept and its entry in the audit: only a repetition does both
+      const repeated = Effect.retry(resume, { times: 1, while: ({ _tag }) => _tag === "StoreError" })
+      const changed = yield* Effect.result(repeated)
+      if (Result.isSuccess(changed)) resumed.push(changed.success)
+      // one that is not found was deleted in the meantime
+      else if (changed.failure._tag !== "NotFound") {
+        const list = changed.failure._tag === "StoreError" ? failed : refused
+        list.push({ campaign, message: changed.failure.message })
       }
     }
     yield* printed(
-      {
-        campaigns: resumed.map(shown),
-        refused: refused.map(({ campaign, message }) => ({ ...shown(campaign), message }))
-      },
+      { campaigns: resumed.map(shown), refused: refused.map(shownWithMessage), failed: failed.map(shownWithMessage) },
       [
         ...told(resumed, "continues"),
         ...refused.map(({ campaign: { id, name, workspaceId }, message }) =>
           `${id} of ${workspaceId} still waits: ${name}; ${message}`
+        ),
+        ...failed.map(({ campaign: { id, name, workspaceId }, message }) =>
+          `${id} of ${workspaceId} waits, or continues without its files being kept for it: ${name}; ${message}`
         )
       ]
     )
-    if (refused.length > 0) {
-      return yield* new OperatorCommand.CannotDo({
-        message: refused.length === 1 ? "one campaign still waits" : `${refused.length} campaigns still wait`
-      })
-    }
+    const problems = [
+      ...refused.length === 0
+        ? []
+        : [refused.length === 1 ? "one campaign still waits" : `${refused.length} campaigns still wait`],
+      ...failed.length === 0 ? [] : [
+        `the storage failed for ${failed.length === 1 ? "one campaign" : `${failed.length} campaigns`}: repeat the ` +
+        "command, and pause and resume in the dashboard what continues by then"
+      ]
+    ]
+    if (problems.length > 0) return yield* new OperatorCommand.CannotDo({ message: problems.join("; ") })
   })
-).pipe(Command.withDescription("Let all campaigns continue that wait because the database was restored from a backup"))
+).pipe(
+  Command.withDescription(
+    "Let all campaigns continue that wait because the database was restored from a backup, or no server ran for 5 minutes"
+  )
+)
 
 export const campaigns = Command.make("campaigns").pipe(
   Command.withDescription("The campaigns that wait for the operator, in the storage of DATABASE_URL"),

@@ -1,8 +1,9 @@
 /**
  * Turns the observations of `wac doctor` into findings. Pure.
  */
-import { Readiness, type StoreError, Time } from "@wac/core"
+import { Heartbeat, Readiness, type StoreError, Time } from "@wac/core"
 import type { Inspection } from "@wac/postgres"
+import { Duration } from "effect"
 
 /** The result of one check. */
 export interface Finding {
@@ -199,8 +200,8 @@ export const ofClock = (whose: string, ahead: number): Finding => {
 }
 
 /**
- * The finding about what waits for a person since the database was restored, or since it is on another server: the
- * queues of workspaces, and campaigns.
+ * The finding about what waits for a person: the queues of workspaces, since the database was restored or is on another
+ * server, and campaigns, which also wait after an outage (`Heartbeat.beat`).
  */
 export const ofHold = (
   { campaigns, queues }: {
@@ -218,13 +219,19 @@ export const ofHold = (
       ],
     ...campaigns === 0 ? [] : [campaigns === 1 ? "one campaign" : `${campaigns} campaigns`]
   ]
+  const outage = first === undefined ? `, or nothing ran for ${Duration.toMinutes(Heartbeat.staleAfter)} minutes` : ""
+  const commands = [
+    ...campaigns === 0 ? [] : ["`wac campaigns confirm`"],
+    ...first === undefined ? [] : ["`wac messages confirm`"]
+  ]
   return held.length === 0
     ? fine("queue", "nothing waits for a person because the database was restored")
     : doubtful(
       "queue",
-      `what waits for a person, because the database was restored or moved to another server: ${held.join("; ")}`,
-      "look at what waits, then release it with `wac campaigns confirm` and `wac messages confirm` " +
-        "(docs/guides/backups.md, After restoring)"
+      `what waits for a person, because the database was restored or moved to another server${outage}: ${
+        held.join("; ")
+      }`,
+      `look at what waits, then release it with ${commands.join(" and ")} (docs/guides/backups.md, After restoring)`
     )
 }
 

@@ -148,24 +148,43 @@ const outbox = Command.make(
   "outbox",
   {
     workspace: WorkspaceChoice.flag,
+    after: Flag.String("after").pipe(
+      Flag.withDescription("Only messages after this place, which an earlier list named as its end"),
+      Flag.withSchema(Schema.String.check(Schema.isPattern(/^\d{1,15}$/))),
+      Flag.optional
+    ),
     limit: Flag.Int("limit").pipe(
       Flag.withDescription(`How many messages at most; defaults to ${Page.defaultLimit}`),
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: OperatorCommand.mostFound }))),
       Flag.withDefault(Page.defaultLimit)
     )
   },
-  Effect.fnUntraced(function*({ limit, workspace }) {
+  Effect.fnUntraced(function*({ after, limit, workspace }) {
+    const store = yield* OutboxStore.OutboxStore
     const { id } = yield* WorkspaceChoice.chosen(workspace)
-    const { items, next } = yield* OutboxStore.OutboxStore.use((store) => store.list(id, { limit, after: null }))
+    const found: Array<OutboxEntry.OutboxEntry> = []
+    let next = Option.getOrNull(after)
+    do {
+      const page: Page.Page<OutboxEntry.OutboxEntry> = yield* store.list(id, {
+        limit: Math.min(readAtOnce, limit - found.length),
+        after: next
+      })
+      found.push(...page.items)
+      next = page.next
+    } while (next !== null && found.length < limit)
     yield* OperatorCommand.printed(
-      { messages: items.map(entryToJson), hasMore: next !== null },
-      items.length === 0 ? "the outbox is empty" : items.map(describeEntry).join("\n")
+      { messages: found.map(entryToJson), hasMore: next !== null, next },
+      found.length > 0
+        ? found.map(describeEntry).join("\n")
+        : Option.isSome(after)
+        ? "the outbox has no more"
+        : "the outbox is empty"
     )
     if (next !== null) {
       yield* OperatorCommand.noted(
-        `more than ${limit}${
-          limit < OperatorCommand.mostFound ? ": give --limit" : "; those that arrived first are shown"
-        }`
+        `more than ${limit}: give ${
+          limit < OperatorCommand.mostFound ? "--limit, or " : ""
+        }--after ${next} for those that follow`
       )
     }
   })
@@ -310,19 +329,6 @@ const retry = Command.make(
   )
 )
 
-/** How many messages of a workspace hosts enqueued until then and are not queued yet. */
-const enqueuedUntil = Effect.fnUntraced(function*(workspaceId: Id.WorkspaceId, until: Time.Instant) {
-  const store = yield* OutboxStore.OutboxStore
-  let count = 0
-  let after: string | null = null
-  do {
-    const page: Page.Page<OutboxEntry.OutboxEntry> = yield* store.list(workspaceId, { limit: readAtOnce, after })
-    count += page.items.filter(({ enqueuedAt }) => enqueuedAt <= until).length
-    after = page.next
-  } while (after !== null)
-  return count
-})
-
 const confirm = Command.make(
   "confirm",
   {
@@ -333,6 +339,7 @@ const confirm = Command.make(
   },
   Effect.fnUntraced(function*({ force }) {
     const store = yield* QueueStore.QueueStore
+    const { enqueuedUntil } = yield* OutboxStore.OutboxStore
     const now = yield* Clock.currentTimeMillis
     const queues: Array<{ readonly workspaceId: Id.WorkspaceId; readonly queued: number; readonly enqueued: number }> =
       []

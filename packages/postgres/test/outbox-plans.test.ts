@@ -10,7 +10,7 @@ import { Effect } from "effect"
 import { cancel } from "../src/messages/Cancel.ts"
 import { claim } from "../src/outbox/ClaimEntries.ts"
 import { end } from "../src/outbox/EndEntries.ts"
-import { forget } from "../src/outbox/OutboxStore.ts"
+import { enqueuedUntil, forget, listed } from "../src/outbox/OutboxStore.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
 import { planningDatabases } from "./servers.ts"
 import { discardPlans, touchedBy } from "./touched.ts"
@@ -76,6 +76,15 @@ const steps: { readonly [step: string]: Step } = {
     { outbox: 4, messages: 0 }
   ],
   "the ends of two entries": [carryOut(end, [ended(1), ended(2)]), { outbox: 8, messages: 0 }],
+  // of the first workspace, which has 200 that were moved
+  "a count of a workspace's waiting entries": [
+    carryOutAll([enqueuedUntil({ workspaceId: "ws 1" as Id.WorkspaceId, until: 4e12 })]),
+    { outbox: waiting / 100 + 2 }
+  ],
+  "a page of the list": [
+    carryOutAll([listed({ workspaceId: "ws free" as Id.WorkspaceId, after: 0, limit: 10 })]),
+    { outbox: 12 }
+  ],
   "a sweep": [carryOutAll([forget({ before: 1000 })]), { outbox: 1500, messages: 0 }]
 }
 

@@ -35,7 +35,8 @@ export const pauseReasons: Record<PauseReason, string> = {
   quota_exhausted: "The workspace has used up its quota.",
   failure_rate: "Too many of its last messages failed.",
   provider_policy: "The provider restricts the number or the account.",
-  restored: "The database was restored from a backup, so the campaign may have sent more than is known here."
+  restored: "The database was restored from a backup, so the campaign may have sent more than is known here; or no " +
+    "server ran for a while, so it would have sent late."
 }
 
 /** The name of each outcome of a recipient, and what it means. */

@@ -15,7 +15,7 @@ import { counted } from "../ui/Words.ts"
 import { queueQuery } from "./Queries.ts"
 
 /** The button that releases the queue, after a confirmation. */
-export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queue: QueueState }) => {
+export const ReleaseQueue = ({ queue: { enqueued, oldestDueAt, queued } }: { readonly queue: QueueState }) => {
   const refusal = useRefusal(RoleOf.queueRelease)
   const [isAsked, setAsked] = useState(false)
   return (
@@ -30,7 +30,7 @@ export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queu
             onClose={() => setAsked(false)}
           >
             {queued === 0
-              ? "No message of this workspace waits. "
+              ? "No message of this workspace is queued. "
               : (
                 <>
                   {counted(queued, "message of this workspace waits", "messages of this workspace wait")}
@@ -41,6 +41,15 @@ export const ReleaseQueue = ({ queue: { oldestDueAt, queued } }: { readonly queu
                   )}
                 </>
               )}
+            {enqueued === 0 ? null : (
+              <>
+                {counted(
+                  enqueued,
+                  "message from before the hold waits in the outbox and is sent once it is queued",
+                  "messages from before the hold wait in the outbox and are sent once they are queued"
+                )}: an operator can list and cancel them with <code className="font-mono">wac messages</code>.{" "}
+              </>
+            )}
             Messages that are due are sent immediately, and the others at their times. A message that was sent after the
             backup was made is sent twice, and customers who opted out after it are written to: check both first.
           </Confirm>

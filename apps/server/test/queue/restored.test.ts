@@ -54,6 +54,26 @@ it.live("a copy on another PostgreSQL server holds the queue until a person rele
     assert.include(audit.body.data.map(({ action }: { readonly action: string }) => action), "queue.release")
   }).pipe(Effect.scoped))
 
+it.live("the page counts the messages that hosts enqueued before the queue was held, until it is released", () =>
+  Effect.gen(function*() {
+    const enqueue = (key: string) =>
+      `select wac.enqueue(id, '${key}', $json$${JSON.stringify(hello())}$json$::jsonb) from wac.workspaces`
+    // as behind a blocked number, none is queued for a year
+    const wait = "update wac.outbox set tries = 1, due_at = (extract(epoch from now()) * 1000)::bigint + 31536000000"
+    const { database, variables } = yield* stopped(enqueue("a"), enqueue("b"), wait)
+    const { services, session, url } = yield* ready({ environment: variables })
+    const state = Effect.map(call(`${url}/internal/queue`, { headers: session }), ({ body }) => body)
+    assert.deepInclude(yield* state, { heldSince: null, enqueued: 0 })
+    yield* checks.holdQueues({ services })
+    const held = yield* state
+    assert.isNotNull(held.heldSince)
+    assert.strictEqual(held.enqueued, 2)
+    yield* sql(database, enqueue("c"))
+    assert.strictEqual((yield* state).enqueued, 2)
+    const released = yield* call(`${url}/internal/queue/release`, { method: "POST", headers: session })
+    assert.deepInclude(released.body, { heldSince: null, enqueued: 0 })
+  }).pipe(Effect.scoped))
+
 it.live("a database in which nothing ran for a day goes on sending what was queued", () =>
   Effect.gen(function*() {
     const { database, variables } = yield* stopped("update wac.heartbeats set beat_at = beat_at - 86400000")

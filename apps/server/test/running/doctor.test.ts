@@ -305,9 +305,24 @@ describe("the diagnosis", () => {
     const campaigns = Diagnosis.ofHold({ queues: [], campaigns: 2 })
     assert.strictEqual(campaigns.state, "doubtful")
     assert.match(campaigns.message, /: 2 campaigns$/)
+    assert.match(Diagnosis.ofHold({ queues: [one], campaigns: 0 }).message, /: queued messages of ws_1 since \S+$/)
     assert.match(
       Diagnosis.ofHold({ queues: [one, { ...one, workspace: "ws_2" }], campaigns: 1 }).message,
       /: queued messages of 2 workspaces since 1970-01-01T00:00:00\.000Z; one campaign$/
+    )
+  })
+
+  it("the finding about campaigns alone names an outage as a possible cause, and advice names only what waits", () => {
+    const queues = [{ workspace: "ws_1", since: 0 }]
+    const advised = (finding: Diagnosis.Finding) => finding.advice?.match(/`wac \w+ confirm`/g)
+    const campaigns = Diagnosis.ofHold({ queues: [], campaigns: 2 })
+    assert.include(campaigns.message, ", or nothing ran for 5 minutes: 2 campaigns")
+    assert.notInclude(Diagnosis.ofHold({ queues, campaigns: 2 }).message, "nothing ran")
+    assert.deepStrictEqual(advised(campaigns), ["`wac campaigns confirm`"])
+    assert.deepStrictEqual(advised(Diagnosis.ofHold({ queues, campaigns: 0 })), ["`wac messages confirm`"])
+    assert.deepStrictEqual(
+      advised(Diagnosis.ofHold({ queues, campaigns: 1 })),
+      ["`wac campaigns confirm`", "`wac messages confirm`"]
     )
   })
 

@@ -19,11 +19,15 @@ export const QueueState = Schema.Struct({
   }),
   heldSince: Schema.NullOr(Timestamp).annotateKey({
     description: "Since when queued messages are held, because the database is a restored copy; `null` if they are not"
+  }),
+  enqueued: Schema.Int.annotate({
+    description: "While messages are held, how many that hosts enqueued until `heldSince` are in the outbox and not " +
+      "queued yet: they are not in `queued`, and are sent once they are queued after a release"
   })
 }).annotate({
   identifier: "QueueState",
   description: "A workspace's messages to be sent later. What holds them holds those of all workspaces (contract §15)."
-}).pipe(Example.shown({ queued: 3, oldestDueAt: null, heldSince: null }))
+}).pipe(Example.shown({ queued: 3, oldestDueAt: null, heldSince: null, enqueued: 0 }))
 
 export class QueueApi extends HttpApiGroup.make("queue").add(
   HttpApiEndpoint.get("get", "/internal/queue", {
@@ -34,7 +38,8 @@ export class QueueApi extends HttpApiGroup.make("queue").add(
     Example.Shown,
     Example.changed(QueueState, {
       oldestDueAt: ExampleValues.times.start,
-      heldSince: ExampleValues.times.start
+      heldSince: ExampleValues.times.start,
+      enqueued: 2
     })
   ).annotate(Access, session("member"))
     .annotateMerge(OpenApi.annotations({
@@ -46,8 +51,8 @@ export class QueueApi extends HttpApiGroup.make("queue").add(
     error: reading
   }).annotate(Access, session("admin")).annotate(Audited, "queue.release").annotateMerge(OpenApi.annotations({
     summary: "Release the queue after a restore",
-    description: "Messages that are due are sent at once, also those that were sent after the backup was made: check " +
-      "first. Releases the messages of this workspace. Changes nothing if its queue is not held."
+    description: "Messages that are due are sent at once, also those that were sent after the backup was made, and " +
+      "those of the outbox (`enqueued`) once they are queued: check first. Releases the messages of this workspace. Changes nothing if its queue is not held."
   }))
 ).middleware(SessionAuthentication).annotateMerge(OpenApi.annotations({
   title: "Queue (dashboard)",

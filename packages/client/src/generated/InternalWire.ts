@@ -1628,6 +1628,11 @@ export interface QueueState {
   readonly oldestDueAt: string | null
   /** Since when queued messages are held, because the database is a restored copy; `null` if they are not. */
   readonly heldSince: string | null
+  /**
+   * While messages are held, how many that hosts enqueued until `heldSince` are in the outbox and not queued yet: they
+   * are not in `queued`, and are sent once they are queued after a release.
+   */
+  readonly enqueued: number
 }
 
 /** A workspace's activity over time, and its use of the quota. */
@@ -2388,7 +2393,8 @@ export interface InternalRoutes {
   readonly "GET /internal/queue": { readonly response: QueueState }
   /**
    * Release the queue after a restore. Messages that are due are sent at once, also those that were sent after the
-   * backup was made: check first. Releases the messages of this workspace. Changes nothing if its queue is not held.
+   * backup was made, and those of the outbox (`enqueued`) once they are queued: check first. Releases the messages of
+   * this workspace. Changes nothing if its queue is not held.
    */
   readonly "POST /internal/queue/release": { readonly response: QueueState }
   /** Get usage. Activity is counted about a second after it ends; a crash of the service can lose that second. */

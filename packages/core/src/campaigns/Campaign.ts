@@ -61,7 +61,8 @@ const reasons: { readonly [reason in PauseReason]: string } = {
   quota_exhausted: "the workspace has used up its quota",
   failure_rate: "too many of its last messages failed",
   provider_policy: "the provider restricts the number or the account",
-  restored: "the database was restored from a backup, so it may have sent more than is known here"
+  restored: "the database was restored from a backup, so it may have sent more than is known here; or no " +
+    "server ran for a while, so it would have sent late"
 }
 
 /** Describes why a campaign is paused, for people. */

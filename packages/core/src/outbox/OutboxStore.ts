@@ -54,11 +54,16 @@ export class OutboxStore extends Context.Service<OutboxStore, {
    * wait on purpose.
    */
   readonly oldestWaitingAt: Effect.Effect<Instant | null, StoreError>
-  /** The entries of a workspace that are not queued yet, those that a process is just queueing too, in their order. */
+  /**
+   * The entries of a workspace that are not queued yet, those that a process is just queueing too, in their order. Of
+   * their messages it reads only the fields that lists show (`OutboxEntry.unreadable`).
+   */
   readonly list: (
     workspaceId: WorkspaceId,
     page: PageRequest
   ) => Effect.Effect<Page<OutboxEntry>, StoreError>
+  /** How many entries of a workspace that are not queued yet were enqueued at this time or before. Reads no message. */
+  readonly enqueuedUntil: (workspaceId: WorkspaceId, until: Instant) => Effect.Effect<number, StoreError>
   /**
    * Deletes entries that were moved before this time, if the message's idempotency key is deleted. If it is not, looks at
    * the entry again a day later.

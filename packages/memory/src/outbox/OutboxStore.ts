@@ -13,6 +13,7 @@ export const layer = Layer.succeed(
     awaitHint: Effect.never,
     oldestWaitingAt: Effect.succeed(null),
     list: () => Effect.succeed({ items: [], next: null }),
+    enqueuedUntil: () => Effect.succeed(0),
     forget: () => Effect.succeed({ removed: 0, isMore: false })
   })
 )

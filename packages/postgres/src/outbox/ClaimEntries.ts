@@ -39,8 +39,9 @@ const againOf = (columns: string, workspaceId: string, asked: string) =>
 /** The number of entries that a claim takes of each workspace. */
 const share = (limit: string) => `(select ${limit}::integer / count(*) from next)`
 
-/** The columns of an entry `t`. */
-export const entryColumns = `t.message_id, t.workspace_id, t.key, t.message, t.tries,
+/** The columns of an entry `t`, with this expression for its message. */
+export const entryColumns = (message: string): string =>
+  `t.message_id, t.workspace_id, t.key, ${message} as message, t.tries,
     floor(extract(epoch from t.send_at) * 1000)::double precision as send_at,
     floor(extract(epoch from t.send_until) * 1000)::double precision as send_until,
     floor(extract(epoch from t.enqueued_at) * 1000)::double precision as enqueued_at`
@@ -111,7 +112,7 @@ const take = statement(
       when ${last} < r.last then ${start} > ${last} and ${start} <= r.last
       else ${start} > ${last} or ${start} <= r.last
     end as is_round,
-    ${entryColumns}
+    ${entryColumns("t.message")}
   from judged j
   left join (select l.workspace_id as last from looked l order by l.turn desc limit 1) r on true
   left join taken t on true order by t.place`

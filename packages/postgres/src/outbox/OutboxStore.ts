@@ -17,6 +17,9 @@ import { end } from "./EndEntries.ts"
 /** The channel on which `enqueue` notifies. */
 const channel = "wac:wac_outbox"
 
+/** No field that lists show is longer (`OutboxEntry.unreadable`). */
+const longest = 255
+
 /** Entries that wait for another try wait on purpose. */
 const oldestWaiting = statement(
   {},
@@ -27,16 +30,36 @@ const oldestWaiting = statement(
 
 const waiting = result<Pick<OutboxEntry.OutboxEntry, "enqueuedAt">>({ enqueuedAt: "double precision" })
 
-const listed = statement(
+/** The fields of a message that lists show, as far as they are texts of a possible length. */
+const listedFields = `jsonb_strip_nulls(jsonb_build_object(${
+  ["to", "from", "type", "client_reference"].map((field) =>
+    `'${field}', case when jsonb_typeof(t.message -> '${field}') = 'string'
+      and length(t.message ->> '${field}') <= ${longest} then t.message -> '${field}' end`
+  ).join(", ")
+}))`
+
+/** Exported for the test of its cost. */
+export const listed = statement(
   { workspaceId: value<Id.WorkspaceId>(), after: value<number>(), limit: value<number>() },
   ({ after, limit, workspaceId }) =>
-    `select t.place, ${ClaimEntries.entryColumns}
+    `select t.place, ${ClaimEntries.entryColumns(listedFields)}
   from wac.outbox t
   where t.workspace_id = ${workspaceId} and t.moved_at is null and t.place > ${after}
   order by t.place limit ${limit}`
 )
 
 const place = result<{ readonly place: number }>({ place: "bigint" })
+
+/** Exported for the test of its cost. */
+export const enqueuedUntil = statement(
+  { workspaceId: value<Id.WorkspaceId>(), until: value<Time.Instant>() },
+  ({ until, workspaceId }) =>
+    `select count(*)::double precision as entries from wac.outbox o
+  where o.workspace_id = ${workspaceId} and o.moved_at is null
+    and floor(extract(epoch from o.enqueued_at) * 1000) <= ${until}::bigint`
+)
+
+const counted = result<{ readonly entries: number }>({ entries: "double precision" })
 
 /** The maximum number of entries that one statement of `forget` looks at. */
 const atOnce = 500
@@ -111,6 +134,11 @@ const make = (isReachable: boolean) =>
               items: rows.slice(0, limit).map((row) => ClaimEntries.entry.read(row)),
               next: rows.length > limit ? String(place.read(rows[limit - 1]!).place) : null
             })
+          ),
+        enqueuedUntil: (workspaceId, until) =>
+          Effect.map(
+            query("OutboxStore.enqueuedUntil", enqueuedUntil({ workspaceId, until })),
+            ([row]) => counted.read(row!).entries
           ),
         forget: (before) =>
           Effect.map(planned("OutboxStore.forget", [forget({ before })]), ([rows]) => Forgotten.read(rows))

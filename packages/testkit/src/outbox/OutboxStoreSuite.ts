@@ -42,6 +42,7 @@ export const tests = (it: Fixture.It): void => {
         })
       )
       assert.deepStrictEqual(yield* store.list(own.workspace.id, { limit: 10, after: null }), { items: [], next: null })
+      assert.strictEqual(yield* store.enqueuedUntil(own.workspace.id, own.start + 365 * day), 0)
       assert.deepStrictEqual(yield* store.forget(own.start), { removed: 0, isMore: false })
     }))
 
@@ -177,9 +178,54 @@ export const testsOfDoor = (it: Fixture.FoundedIt<Door>): void => {
       const { list } = yield* OutboxStore.OutboxStore
       const first = yield* list(own.workspace.id, { limit: 2, after: null })
       assert.deepStrictEqual(keysOf(first.items), ["b", "c"])
-      assert.deepStrictEqual(first.items[1], { ...c!, tries: 1 })
+      assert.deepStrictEqual(first.items[1], { ...c!, message: { to: content.to, type: content.type }, tries: 1 })
       const last = yield* list(own.workspace.id, { limit: 2, after: first.next })
       assert.deepStrictEqual([keysOf(last.items), last.next], [["d"], null])
+    }))
+
+  it.effect("a list of entries has of each message only the fields that are listed, if they can be", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const door = yield* Door
+      const from = own.number.phoneNumber
+      const messages = [
+        { ...content, from, client_reference: "order-1" },
+        { to: { name: "Ann" }, type: ["text"], from: 1, text: { body: "x".repeat(10_000) } },
+        { to: "1".repeat(100_000), type: "2".repeat(100_000), client_reference: "3".repeat(100_000) },
+        { to: null, type: null }
+      ]
+      for (const [key, message] of messages.entries()) {
+        yield* door({ workspaceId: own.workspace.id, key: `${key}`, message })
+      }
+      const { list } = yield* OutboxStore.OutboxStore
+      const { items } = yield* list(own.workspace.id, { limit: 10, after: null })
+      assert.deepStrictEqual(items.map(({ message }) => message), [
+        { to: content.to, type: content.type, from, client_reference: "order-1" },
+        {},
+        {},
+        {}
+      ])
+    }))
+
+  it.effect("counts a workspace's entries that are not queued yet and were enqueued until a time", () =>
+    Effect.gen(function*() {
+      const [own, other] = [yield* world, yield* world]
+      for (const key of ["a", "b", "c"]) yield* enqueue(own, key)
+      yield* enqueue(other, "d")
+      const { enqueuedUntil, list } = yield* OutboxStore.OutboxStore
+      const { items } = yield* list(own.workspace.id, { limit: 10, after: null })
+      const times = items.map(({ enqueuedAt }) => enqueuedAt)
+      const count = (until: Time.Instant) => enqueuedUntil(own.workspace.id, until)
+      assert.strictEqual(yield* count(times[0]! - 1), 0)
+      for (const until of times) {
+        assert.strictEqual(yield* count(until), times.filter((at) => at <= until).length)
+      }
+      // those that a process is just queueing too, and those that are tried again
+      const entries = yield* claim(own.start, "one", 6)
+      const [a, b] = entries.filter(({ workspaceId }) => workspaceId === own.workspace.id)
+      assert.isTrue(yield* end(own.start, a!, "one", { _tag: "Moved" }))
+      assert.isTrue(yield* end(own.start, b!, "one", { _tag: "Again", after: Duration.minutes(1) }))
+      assert.strictEqual(yield* count(times[2]!), 2)
     }))
 
   it.effect("awaitHint wakes when a host commits an entry", () =>
