@@ -172,7 +172,8 @@ describe("the runner of the queue", () => {
         // those that the provider has not answered yet are not given back, as they may be sent
         provider.answer = () => Effect.as(Effect.sleep("1 second"), { _tag: "Accepted", providerMessageId: "wamid.1" })
         yield* advance("100 millis")
-        yield* stop
+        yield* Effect.forkChild(stop)
+        yield* settle
         const begun = provider.calls.length
         assert.isBelow(begun, 20)
         yield* startRunner()
@@ -204,6 +205,56 @@ describe("the runner of the queue", () => {
         yield* startRunner()
         yield* advance("2 seconds")
         assert.lengthOf(provider.calls, 2)
+      })
+    )
+  )
+
+  it.effect(
+    "what the provider asks for while a process stops is kept: its message is not tried again before",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        const { enqueue } = yield* caller
+        yield* enqueue("k")
+        const error = new RateLimited({ reason: "provider", message: "x", retryAfter: Duration.minutes(15) })
+        provider.answer = () => Effect.as(Effect.sleep(second), { _tag: "NotSent", error })
+        const stop = yield* startRunner()
+        while (provider.calls.length === 0) yield* advance("10 millis")
+        const stopping = yield* Effect.forkChild(stop)
+        yield* advance(2 * second)
+        assert.isDefined(stopping.pollUnsafe())
+        yield* startRunner()
+        yield* advance(14 * minute)
+        assert.lengthOf(provider.calls, 1)
+        yield* advance(2 * minute)
+        assert.lengthOf(provider.calls, 2)
+      })
+    )
+  )
+
+  it.effect(
+    "a stop ends in time if neither the end of a try nor more messages come from the storage",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        const { enqueue } = yield* caller
+        yield* enqueue("k")
+        provider.answer = () => Effect.as(Effect.sleep(second), notSent)
+        const store = yield* QueueStore
+        let isAway = false
+        const hanging = <A, E>(call: Effect.Effect<A, E>) => Effect.suspend(() => isAway ? Effect.never : call)
+        const away = QueueStore.of({
+          ...store,
+          work: (command) => hanging(store.work(command)),
+          end: (command) => hanging(store.end(command))
+        })
+        const stop = yield* Effect.provideService(startRunner(), QueueStore, away)
+        while (provider.calls.length === 0) yield* advance("10 millis")
+        isAway = true
+        yield* advance(600)
+        const stopping = yield* Effect.forkChild(stop)
+        yield* advance(9 * second)
+        assert.isUndefined(stopping.pollUnsafe())
+        yield* advance(second / 2)
+        assert.isDefined(stopping.pollUnsafe())
       })
     )
   )
