@@ -157,7 +157,7 @@ export const make = Effect.gen(function*() {
     queued: QueuedMessage<Of>,
     isMissed: Effect.Effect<boolean>,
     record: (ended: QueuedEnd<Of>, begunAt: Instant) => Effect.Effect<void>
-  ) {
+  ): Effect.fn.Return<Effect.Effect<unknown>> {
     // it may have waited for its lane and its place, or in a process that was suspended
     const begunAt = yield* Clock.currentTimeMillis
     if (begunAt - (ahead ?? 0) >= (queued.sendUntil ?? Infinity) || (yield* isMissed)) {
