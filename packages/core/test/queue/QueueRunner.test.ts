@@ -186,6 +186,27 @@ describe("the runner of the queue", () => {
   )
 
   it.effect(
+    "messages that a process gives back keep their places before those that were due after them",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        const { enqueue } = yield* caller
+        const ids = yield* Effect.forEach(
+          Array.from({ length: 100 }, (_, n) => `+1202555${String(n).padStart(4, "0")}`),
+          (to, n) => enqueue(to, { sendAt: start + n }, plain(to))
+        )
+        yield* advance(100)
+        const stop = yield* startRunner()
+        while (provider.calls.length === 0) yield* advance("10 millis")
+        yield* stop
+        assert.isBelow(provider.calls.length, 20)
+        yield* startRunner()
+        yield* advance("5 seconds")
+        assert.deepStrictEqual(provider.calls.map(({ messageId }) => messageId), ids as Array<MessageId>)
+      })
+    )
+  )
+
+  it.effect(
     "a process that stops while the storage hands messages out gives them back",
     queueing(({ provider }) =>
       Effect.gen(function*() {
@@ -503,7 +524,7 @@ describe("the runner of the queue", () => {
 })
 
 describe("the end of a try", () => {
-  const given = { tries: 0, sendUntil: start + day }
+  const given = { tries: 0, sendUntil: start + day, message: { sendAt: start } }
 
   it("a refusal that time may change is followed by another try, and any other fails the message", () => {
     const error = new RateLimited({ reason: "pair", message: "x", retryAfter: Duration.seconds(6) })
@@ -519,6 +540,11 @@ describe("the end of a try", () => {
       _tag: "Failed",
       error: { code: "forbidden", reason: "messaging_limit_reached", message: "x" }
     })
+  })
+
+  it("a message that was not tried yet keeps its place in the queue, and one that was tried waits for another slot", () => {
+    assert.deepStrictEqual(QueueRetry.after({ _tag: "TooLate" }, given), { _tag: "Missed", dueAt: start })
+    assert.deepStrictEqual(QueueRetry.after({ _tag: "TooLate" }, { ...given, tries: 1 }), { _tag: "Missed" })
   })
 
   it("a refusal by a block that ends in time is followed by tries until its end", () => {
