@@ -18,7 +18,7 @@ import { Vault } from "../secrets/Vault.ts"
 import { CurrentRateCard } from "../usage/RateCard.ts"
 import * as Campaign from "./Campaign.ts"
 import { CampaignStore } from "./CampaignStore.ts"
-import type * as CampaignWorkStep from "./CampaignWorkStep.ts"
+import * as CampaignWorkStep from "./CampaignWorkStep.ts"
 import * as Recipient from "./Recipient.ts"
 import * as RecipientEnd from "./RecipientEnd.ts"
 import * as SharedValues from "./SharedValues.ts"
@@ -56,7 +56,7 @@ export const layer = Layer.effectDiscard(
     const rateCard = yield* CurrentRateCard
     const { rest } = yield* Polling
     const { begun } = yield* Heartbeats
-    const { departures, whole } = yield* Departures.ofRunner
+    const { departures, whole } = yield* Departures.ofRunner(CampaignWorkStep.lease)
 
     const record = Effect.fnUntraced(function*(
       campaign: CampaignWorkStep.Worked["campaign"],

@@ -76,6 +76,8 @@ export interface Departures {
    * When the departures end, messages whose tries have not begun are given back to their queue, with the end `TooLate`.
    * Tries that have begun end and are recorded before, up to the time that is left of the shutdown (`Stopping`).
    *
+   * A message does not get the end `TooLate` once its lease is over.
+   *
    * A message that is late for its slot leaves at the pace of its lane; without a lane it is not sent but waits for
    * another slot (`Pace.isMissed`). Either way, those that are late are not sent all at once.
    */
@@ -114,9 +116,12 @@ const makeTurns = () => {
     })
 }
 
-/** Makes the departures. They work as long as the scope is open. */
-export const make = Effect.gen(function*() {
+/** Makes the departures. They work as long as the scope is open. A message that was taken is theirs for `lease`. */
+export const make = Effect.fnUntraced(function*(lease: Duration.Duration) {
   const messages = yield* QueuedMessages
+  const clock = yield* Clock.Clock
+  /** The storage counts the lease from a bit earlier, and it takes a moment to record something about the message. */
+  const safeLease = Duration.toMillis(Duration.subtract(lease, WholePieces.patience))
   /** How to give back each message that was taken and whose try has not begun: another process can send it at once. */
   const untried = new Map<QueuedMessage<Queue>, Effect.Effect<void>>()
   let hasEnded = false
@@ -156,12 +161,13 @@ export const make = Effect.gen(function*() {
   const attempt = Effect.fnUntraced(function*<Of extends Queue>(
     queued: QueuedMessage<Of>,
     isMissed: Effect.Effect<boolean>,
+    tooLate: Effect.Effect<void>,
     record: (ended: QueuedEnd<Of>, begunAt: Instant) => Effect.Effect<void>
   ): Effect.fn.Return<Effect.Effect<unknown>> {
     // it may have waited for its lane and its place, or in a process that was suspended
     const begunAt = yield* Clock.currentTimeMillis
     if (begunAt - (ahead ?? 0) >= (queued.sendUntil ?? Infinity) || (yield* isMissed)) {
-      return Effect.andThen(record({ _tag: "TooLate" }, begunAt), Effect.sync(() => untried.delete(queued)))
+      return Effect.andThen(tooLate, Effect.sync(() => untried.delete(queued)))
     }
     const answered = yield* Deferred.make<void>()
     const sent = Effect.suspend(() =>
@@ -192,12 +198,14 @@ export const make = Effect.gen(function*() {
     const logged = Effect.catchCause((cause: Cause.Cause<unknown>) =>
       Effect.logDebug("the outcome of a queued message is not recorded yet", cause)
     )
+    const takenAt = Elapsed.of(clock)
+    const tooLate = (one: typeof all[number]) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        // another process may have taken it again since, and knows better what came of it
+        Elapsed.of(clock) - takenAt < safeLease ? logged(recorded(one, { _tag: "TooLate" }, now)) : Effect.void)
     for (const one of all) {
       count(one, 1)
-      untried.set(
-        one,
-        logged(Effect.flatMap(Clock.currentTimeMillis, (now) => recorded(one, { _tag: "TooLate" }, now)))
-      )
+      untried.set(one, tooLate(one))
     }
     if (hasEnded) return giveBack
     return Effect.forEach(
@@ -212,7 +220,7 @@ export const make = Effect.gen(function*() {
           ? Effect.map(Clock.currentTimeMillis, (now) => Pace.isMissed(at, now))
           : Effect.succeed(false)
         const send = (one: typeof group[number]) =>
-          attempt(one, isMissed, (ended, begunAt) => logged(recorded(one, ended, begunAt))).pipe(
+          attempt(one, isMissed, tooLate(one), (ended, begunAt) => logged(recorded(one, ended, begunAt))).pipe(
             occupy(one.message.phoneNumberId),
             Effect.flatten,
             Effect.ensuring(Effect.sync(() => count(one, -1)))
@@ -246,9 +254,9 @@ export const make = Effect.gen(function*() {
  * Closing the scope waits for both at the same time: one after the other could take longer than a shutdown may. A piece
  * that takes messages meanwhile gives them back.
  */
-export const ofRunner = Effect.gen(function*() {
+export const ofRunner = Effect.fnUntraced(function*(lease: Duration.Duration) {
   const both = yield* Effect.flatMap(Effect.scope, (runner) => Scope.fork(runner, "parallel"))
   const own = <A, R>(made: Effect.Effect<A, never, R>) =>
     Effect.flatMap(Scope.fork(both, "sequential"), (scope) => Scope.provide(made, scope))
-  return { whole: yield* own(WholePieces.make), departures: yield* own(make) }
+  return { whole: yield* own(WholePieces.make), departures: yield* own(make(lease)) }
 })

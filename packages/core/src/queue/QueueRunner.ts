@@ -15,7 +15,7 @@ import { Heartbeats } from "./Heartbeats.ts"
 import type { QueueEnd } from "./QueueEndStep.ts"
 import * as QueueRetry from "./QueueRetry.ts"
 import { QueueStore } from "./QueueStore.ts"
-import type * as QueueWorkStep from "./QueueWorkStep.ts"
+import * as QueueWorkStep from "./QueueWorkStep.ts"
 
 /** The longest wait before the storage is asked again, since another process may have queued a message. */
 const every = Duration.millis(500)
@@ -37,7 +37,7 @@ export const layer = Layer.effectDiscard(
     const limits = yield* CurrentLimits
     const { rest } = yield* Polling
     const { begun } = yield* Heartbeats
-    const { departures, whole } = yield* Departures.ofRunner
+    const { departures, whole } = yield* Departures.ofRunner(QueueWorkStep.lease)
 
     const end = Effect.fnUntraced(function*({ message: { id, phoneNumberId } }: QueueWorkStep.Queued, end: QueueEnd) {
       yield* store.end({

@@ -201,7 +201,9 @@ describe("the runner of the queue", () => {
         assert.isBelow(provider.calls.length, 20)
         yield* startRunner()
         yield* advance("5 seconds")
-        assert.deepStrictEqual(provider.calls.map(({ messageId }) => messageId), ids as Array<MessageId>)
+        assert.lengthOf(provider.calls, 100)
+        // those of one moment may overtake each other
+        provider.calls.forEach(({ messageId }, i) => assert.approximately(ids.indexOf(messageId), i, 10))
       })
     )
   )
