@@ -37,6 +37,15 @@ describe("an instance without background work", () => {
     assert.strictEqual((await wac.messages.get(later.messageId)).status, "queued")
   })
 
+  it("work resolves only after the provider has answered for the queued messages that it was sending", async () => {
+    const { clock, wac } = await start({ background: false })
+    // the sandbox answers after 3 seconds
+    const { messageId } = await wac.messages.enqueue(hello("+15005550010"), fresh())
+    const status = wac.work({ for: "1 second" }).then(async () => (await wac.messages.get(messageId)).status)
+    await clock.advance("20 seconds")
+    assert.include(["sent", "delivered", "read"], await status)
+  })
+
   it("listeners and subscriptions get during work what was recorded between, each event once", async () => {
     const { clock, wac } = await start({ background: false })
     const heard: Array<string> = []

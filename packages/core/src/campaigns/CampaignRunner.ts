@@ -16,10 +16,9 @@ import type { QueuedEnd } from "../queue/QueuedMessages.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
 import { Vault } from "../secrets/Vault.ts"
 import { CurrentRateCard } from "../usage/RateCard.ts"
-import * as WholePieces from "../WholePieces.ts"
 import * as Campaign from "./Campaign.ts"
 import { CampaignStore } from "./CampaignStore.ts"
-import type * as CampaignWorkStep from "./CampaignWorkStep.ts"
+import * as CampaignWorkStep from "./CampaignWorkStep.ts"
 import * as Recipient from "./Recipient.ts"
 import * as RecipientEnd from "./RecipientEnd.ts"
 import * as SharedValues from "./SharedValues.ts"
@@ -57,9 +56,7 @@ export const layer = Layer.effectDiscard(
     const rateCard = yield* CurrentRateCard
     const { rest } = yield* Polling
     const { begun } = yield* Heartbeats
-    // waits for a piece of work that gives back what it has taken, after the departures have ended
-    const whole = yield* WholePieces.make
-    const departures = yield* Departures.make
+    const { departures, whole } = yield* Departures.ofRunner(CampaignWorkStep.lease)
 
     const record = Effect.fnUntraced(function*(
       campaign: CampaignWorkStep.Worked["campaign"],

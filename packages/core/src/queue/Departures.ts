@@ -2,10 +2,11 @@
  * Sends the queued messages that a process has taken, each at its slot, and passes the results to the runner that took
  * them, which records them (contract §11 and §15). Calls `QueuedMessages`.
  */
-import { type Cause, Clock, Duration, Effect, FiberSet, Semaphore } from "effect"
+import { type Cause, Clock, Deferred, Duration, Effect, Fiber, FiberSet, Scope, Semaphore } from "effect"
 import * as Elapsed from "../Elapsed.ts"
 import type { PhoneNumberId } from "../Id.ts"
 import type { Queue } from "../messages/MessageStore.ts"
+import { Stopping } from "../Stopping.ts"
 import * as StorageTime from "../StorageTime.ts"
 import { orUnavailable, type StoreError } from "../StoreError.ts"
 import type { Instant } from "../Time.ts"
@@ -73,6 +74,9 @@ export interface Departures {
    * A message whose `sendUntil` has passed meanwhile is not sent: its end is `TooLate`.
    *
    * When the departures end, messages whose tries have not begun are given back to their queue, with the end `TooLate`.
+   * Tries that have begun end and are recorded before, up to the time that is left of the shutdown (`Stopping`).
+   *
+   * A message does not get the end `TooLate` once its lease is over.
    *
    * A message that is late for its slot leaves at the pace of its lane; without a lane it is not sent but waits for
    * another slot (`Pace.isMissed`). Either way, those that are late are not sent all at once.
@@ -112,9 +116,12 @@ const makeTurns = () => {
     })
 }
 
-/** Makes the departures of one runner. They work as long as its scope is open. */
-export const make = Effect.gen(function*() {
+/** Makes the departures. They work as long as the scope is open. A message that was taken is theirs for `lease`. */
+export const make = Effect.fnUntraced(function*(lease: Duration.Duration) {
   const messages = yield* QueuedMessages
+  const clock = yield* Clock.Clock
+  /** The storage counts the lease from a bit earlier, and it takes a moment to record something about the message. */
+  const safeLease = Duration.toMillis(Duration.subtract(lease, WholePieces.patience))
   /** How to give back each message that was taken and whose try has not begun: another process can send it at once. */
   const untried = new Map<QueuedMessage<Queue>, Effect.Effect<void>>()
   let hasEnded = false
@@ -123,31 +130,59 @@ export const make = Effect.gen(function*() {
     untried.clear()
     return Effect.forEach(all, (each) => each, { concurrency: "unbounded", discard: true })
   })
-  // after the fibers below have ended, so that no try begins any more
+  const stopping = yield* Stopping
+  /** Messages that wait for their tries. */
+  const leaving = yield* FiberSet.make()
+  /** Tries that have begun, each until its result is recorded. */
+  const tries = yield* FiberSet.make()
+  const triesEnd = Effect.flatMap(
+    stopping.left,
+    (left) => Effect.timeoutOption(FiberSet.awaitEmpty(tries), left)
+  )
   yield* Effect.addFinalizer(() =>
     Effect.suspend(() => {
       hasEnded = true
-      return Effect.timeoutOption(giveBack, WholePieces.patience)
+      return Effect.andThen(
+        FiberSet.clear(leaving),
+        Effect.all([Effect.timeoutOption(giveBack, WholePieces.patience), triesEnd], { concurrency: "unbounded" })
+      )
     })
   )
-  const leaving = yield* FiberSet.make()
   const occupy = SharedPlaces.make(maxInFlight, maxInFlightOfNumber)
   const turn = makeTurns()
   let taken = 0
   const takenOf = new Map<PhoneNumberId, number>()
   let ahead: number | undefined
 
+  /**
+   * Tries to send a message, unless it is too late. Returns when the provider has answered, with the effect that waits
+   * until the result is recorded.
+   */
   const attempt = Effect.fnUntraced(function*<Of extends Queue>(
     queued: QueuedMessage<Of>,
-    isMissed: Effect.Effect<boolean>
-  ): Effect.fn.Return<QueuedEnd<Of>> {
+    isMissed: Effect.Effect<boolean>,
+    tooLate: Effect.Effect<void>,
+    record: (ended: QueuedEnd<Of>, begunAt: Instant) => Effect.Effect<void>
+  ): Effect.fn.Return<Effect.Effect<unknown>> {
     // it may have waited for its lane and its place, or in a process that was suspended
-    const now = (yield* Clock.currentTimeMillis) - (ahead ?? 0)
-    if (now >= (queued.sendUntil ?? Infinity) || (yield* isMissed)) return { _tag: "TooLate" }
-    // it may be sent from now on
-    untried.delete(queued)
-    // asked again after the claim only on the first try, so that slow storage delays messages but never stops them
-    return yield* messages.send(queued, queued.message.status === "queued" ? isMissed : Effect.succeed(false))
+    const begunAt = yield* Clock.currentTimeMillis
+    if (begunAt - (ahead ?? 0) >= (queued.sendUntil ?? Infinity) || (yield* isMissed)) {
+      return Effect.andThen(tooLate, Effect.sync(() => untried.delete(queued)))
+    }
+    const answered = yield* Deferred.make<void>()
+    const sent = Effect.suspend(() =>
+      // it may be sent from now on, unless it was given back meanwhile
+      untried.delete(queued)
+        // asked again after the claim only on the first try, so that slow storage delays messages but never stops them
+        ? messages.send(queued, queued.message.status === "queued" ? isMissed : Effect.succeed(false))
+        : Effect.interrupt
+    ).pipe(
+      Effect.ensuring(Deferred.succeed(answered, undefined)),
+      Effect.flatMap((ended) => record(ended, begunAt))
+    )
+    const begun = yield* FiberSet.run(tries, sent)
+    yield* Deferred.await(answered)
+    return Fiber.await(begun)
   })
 
   const count = ({ message: { phoneNumberId } }: Departing<Queue>, by: 1 | -1): void => {
@@ -163,12 +198,14 @@ export const make = Effect.gen(function*() {
     const logged = Effect.catchCause((cause: Cause.Cause<unknown>) =>
       Effect.logDebug("the outcome of a queued message is not recorded yet", cause)
     )
+    const takenAt = Elapsed.of(clock)
+    const tooLate = (one: typeof all[number]) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        // another process may have taken it again since, and knows better what came of it
+        Elapsed.of(clock) - takenAt < safeLease ? logged(recorded(one, { _tag: "TooLate" }, now)) : Effect.void)
     for (const one of all) {
       count(one, 1)
-      untried.set(
-        one,
-        logged(Effect.flatMap(Clock.currentTimeMillis, (now) => recorded(one, { _tag: "TooLate" }, now)))
-      )
+      untried.set(one, tooLate(one))
     }
     if (hasEnded) return giveBack
     return Effect.forEach(
@@ -183,11 +220,9 @@ export const make = Effect.gen(function*() {
           ? Effect.map(Clock.currentTimeMillis, (now) => Pace.isMissed(at, now))
           : Effect.succeed(false)
         const send = (one: typeof group[number]) =>
-          Effect.all([Clock.currentTimeMillis, attempt(one, isMissed)]).pipe(
+          attempt(one, isMissed, tooLate(one), (ended, begunAt) => logged(recorded(one, ended, begunAt))).pipe(
             occupy(one.message.phoneNumberId),
-            Effect.flatMap(([begunAt, ended]) => recorded(one, ended, begunAt)),
-            logged,
-            Effect.andThen(Effect.sync(() => untried.delete(one))),
+            Effect.flatten,
             Effect.ensuring(Effect.sync(() => count(one, -1)))
           )
         return FiberSet.run(
@@ -212,4 +247,16 @@ export const make = Effect.gen(function*() {
     ahead: () => ahead ?? 0,
     leave
   } satisfies Departures
+})
+
+/**
+ * Makes the departures of one runner, and the function that carries out the pieces of work that take its messages.
+ * Closing the scope waits for both at the same time: one after the other could take longer than a shutdown may. A piece
+ * that takes messages meanwhile gives them back.
+ */
+export const ofRunner = Effect.fnUntraced(function*(lease: Duration.Duration) {
+  const both = yield* Effect.flatMap(Effect.scope, (runner) => Scope.fork(runner, "parallel"))
+  const own = <A, R>(made: Effect.Effect<A, never, R>) =>
+    Effect.flatMap(Scope.fork(both, "sequential"), (scope) => Scope.provide(made, scope))
+  return { whole: yield* own(WholePieces.make), departures: yield* own(make(lease)) }
 })

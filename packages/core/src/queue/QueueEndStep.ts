@@ -18,9 +18,10 @@ export type QueueEnd =
   /** It is tried again after `after`, or at `until` if that is earlier. */
   | { readonly _tag: "Again"; readonly after: Duration.Duration; readonly until?: Instant }
   /**
-   * It was not tried, because its slot had passed or had no token. It waits for another slot, after `after` if given.
+   * It was not tried, because its slot had passed or had no token. It waits for another slot: from `dueAt` on if given,
+   * which is its place in the line of its number, or else after `after`.
    */
-  | { readonly _tag: "Missed"; readonly after?: Duration.Duration }
+  | { readonly _tag: "Missed"; readonly after?: Duration.Duration; readonly dueAt?: Instant }
   /** Its campaign never sends it. It ends without an event. */
   | { readonly _tag: "Skipped"; readonly error: MessageError }
   /** It fails, with the event. Like a skipped message, it waits instead while a send of it is in progress. */
@@ -70,7 +71,7 @@ export const end: Decide<EndQueued, Loaded, void, EndWrites> = (loaded, commands
         delayed.push({
           messageId,
           phoneNumberId,
-          dueAt: now + Duration.toMillis(end.after ?? Duration.zero),
+          dueAt: end.dueAt ?? now + Duration.toMillis(end.after ?? Duration.zero),
           tries: 0
         })
         break

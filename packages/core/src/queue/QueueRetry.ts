@@ -4,7 +4,7 @@
  */
 import { Duration } from "effect"
 import { type DomainError, retryAfterOf } from "../Errors.ts"
-import { errorOf } from "../messages/Message.ts"
+import { errorOf, type Message } from "../messages/Message.ts"
 import * as SendBinding from "../messages/SendBinding.ts"
 import type { Instant } from "../Time.ts"
 import type { QueuedEnd } from "./QueuedMessages.ts"
@@ -33,11 +33,11 @@ export const afterBlock = (until: Instant) => ({ _tag: "Again", after: delays.at
 /**
  * Decides what happens to a queued message, given how often it was tried before; `null` if there is nothing to record.
  * After a temporary error it is tried again, and so it is because of a block of its number that ends in time; any other
- * refusal of ours fails it.
+ * refusal of ours fails it. One that was never tried keeps its place in the line of its number.
  */
 export const after = (
   ended: QueuedEnd<{ readonly campaignId: null }>,
-  { sendUntil, tries }: Pick<Queued, "tries" | "sendUntil">
+  { message, sendUntil, tries }: Pick<Queued, "tries" | "sendUntil"> & { readonly message: Pick<Message, "sendAt"> }
 ): QueueEnd | null => {
   const again = (error: DomainError): QueueEnd => ({
     _tag: "Again",
@@ -50,7 +50,7 @@ export const after = (
     case "Ended":
       return { _tag: "Done" }
     case "TooLate":
-      return { _tag: "Missed" }
+      return tries === 0 && message.sendAt !== null ? { _tag: "Missed", dueAt: message.sendAt } : { _tag: "Missed" }
     case "Busy":
       return { _tag: "Again", after: SendBinding.lease, until: sendUntil }
     case "NotSent":

@@ -10,13 +10,12 @@ import { notSentInTime } from "../messages/Message.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
 import * as RepeatedFailure from "../RepeatedFailure.ts"
-import * as WholePieces from "../WholePieces.ts"
 import * as Departures from "./Departures.ts"
 import { Heartbeats } from "./Heartbeats.ts"
 import type { QueueEnd } from "./QueueEndStep.ts"
 import * as QueueRetry from "./QueueRetry.ts"
 import { QueueStore } from "./QueueStore.ts"
-import type * as QueueWorkStep from "./QueueWorkStep.ts"
+import * as QueueWorkStep from "./QueueWorkStep.ts"
 
 /** The longest wait before the storage is asked again, since another process may have queued a message. */
 const every = Duration.millis(500)
@@ -38,9 +37,7 @@ export const layer = Layer.effectDiscard(
     const limits = yield* CurrentLimits
     const { rest } = yield* Polling
     const { begun } = yield* Heartbeats
-    // waits for a piece of work that gives back what it has taken, after the departures have ended
-    const whole = yield* WholePieces.make
-    const departures = yield* Departures.make
+    const { departures, whole } = yield* Departures.ofRunner(QueueWorkStep.lease)
 
     const end = Effect.fnUntraced(function*({ message: { id, phoneNumberId } }: QueueWorkStep.Queued, end: QueueEnd) {
       yield* store.end({

@@ -20,7 +20,7 @@ import type { ProviderTemplate } from "../../src/templates/Template.ts"
 import { TemplateStore } from "../../src/templates/TemplateStore.ts"
 import { CurrentRateCard } from "../../src/usage/RateCard.ts"
 import { day, hour, minute, second } from "../checks.ts"
-import { advance, at } from "../clock.ts"
+import { advance, at, settle } from "../clock.ts"
 import { start } from "../samples.ts"
 import { foundation, heldVault, newId, stubProvider, templates, world } from "../world.ts"
 
@@ -517,7 +517,8 @@ describe("the campaign runner", () => {
         const { change } = yield* ready(50)
         yield* change("Start")
         while (provider.calls.length === 0) yield* advance("10 millis")
-        yield* stop
+        yield* Effect.forkChild(stop)
+        yield* settle
         assert.isBelow(provider.calls.length, 20)
         yield* startRunner
         yield* advance("4 seconds")

@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Scope } from "effect"
 import * as Departures from "../../src/queue/Departures.ts"
 import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
-import { advance, at } from "../clock.ts"
+import * as QueueWorkStep from "../../src/queue/QueueWorkStep.ts"
+import { hour, minute } from "../checks.ts"
+import { advance, at, settle } from "../clock.ts"
 import { start } from "../samples.ts"
 
 /** A number of the highest tier, whose queue has 800 a second. */
@@ -26,7 +28,7 @@ const departuresWith = (lane: Departures.Lane | null) =>
   Effect.gen(function*() {
     const left: Array<number> = []
     yield* Effect.gen(function*() {
-      const departures = yield* Departures.make
+      const departures = yield* Departures.make(QueueWorkStep.lease)
       const taken = Array.from(
         { length: 1600 },
         (_, n) => ({ slot: start + n * interval, message: { status: "queued", phoneNumberId: "num_1" } })
@@ -79,7 +81,7 @@ describe("departures", () => {
         currentTimeMillis: Effect.sync(wall)
       })
       yield* Effect.gen(function*() {
-        const departures = yield* Departures.make
+        const departures = yield* Departures.make(QueueWorkStep.lease)
         const leave = Effect.gen(function*() {
           // the storage's clock stays as it is
           const at = clock.currentTimeMillisUnsafe()
@@ -114,7 +116,7 @@ describe("departures", () => {
       // the process's clock is an hour ahead of the storage's
       const ahead = 3_600_000
       yield* Effect.gen(function*() {
-        const departures = yield* Departures.make
+        const departures = yield* Departures.make(QueueWorkStep.lease)
         yield* departures.measure(start, start - ahead)
         const slot = start - ahead
         const taken = Array.from({ length: 258 }, (_, n) => ({
@@ -127,7 +129,7 @@ describe("departures", () => {
           { id: "num_1", interval: 0 },
           (one, { _tag }) => Effect.sync(() => void ended.push(`${one.message.id} ${_tag}`))
         )
-        yield* advance("10 seconds")
+        yield* advance("15 seconds")
       }).pipe(
         Effect.scoped,
         Effect.provideService(QueuedMessages, {
@@ -142,43 +144,101 @@ describe("departures", () => {
       assert.deepStrictEqual(ended.filter((end) => !end.endsWith("Settled")), ["256 TooLate"])
     }))
 
+  /** Departures whose sends take this long, and that log what they send and record. */
+  const slowSends = Effect.fnUntraced(function*(takes: Duration.Input) {
+    const sent: Array<string> = []
+    const ended: Array<string> = []
+    const scope = yield* Scope.make()
+    const departures = yield* Scope.provide(Departures.make(QueueWorkStep.lease), scope).pipe(
+      Effect.provideService(QueuedMessages, {
+        send: ({ message: { id } }: { readonly message: { readonly id: string } }) => {
+          sent.push(id)
+          return Effect.as(Effect.sleep(takes), { _tag: "Settled" })
+        }
+      } as never)
+    )
+    const recorded = (one: { readonly message: { readonly id: string } }, { _tag }: { readonly _tag: string }) =>
+      Effect.sync(() => void ended.push(`${one.message.id} ${_tag}`))
+    const leave = (
+      slots: ReadonlyArray<readonly [id: string, slot: number, sendUntil?: number]>,
+      record: unknown = recorded
+    ) =>
+      departures.leave(
+        slots.map(([id, slot, sendUntil]) => ({
+          slot,
+          sendUntil,
+          message: { id, status: "queued", phoneNumberId: "num_1" }
+        })) as never,
+        { id: "num_1", interval: 10 },
+        record as never
+      )
+    return { sent, ended, leave, close: Scope.close(scope, Exit.void) }
+  })
+
   it.effect("messages whose tries have not begun are given back when the departures end, and when they are handed over after it", () =>
     Effect.gen(function*() {
-      const sent: Array<string> = []
-      const ended: Array<string> = []
-      const record = (one: { readonly message: { readonly id: string } }, { _tag }: { readonly _tag: string }) =>
-        Effect.sync(() => void ended.push(`${one.message.id} ${_tag}`))
-      const scope = yield* Scope.make()
-      const departures = yield* Scope.provide(Departures.make, scope).pipe(
-        Effect.provideService(QueuedMessages, {
-          send: ({ message: { id } }: { readonly message: { readonly id: string } }) => {
-            sent.push(id)
-            return Effect.as(Effect.sleep("5 seconds"), { _tag: "Settled" })
-          }
-        } as never)
-      )
-      const leave = (slots: ReadonlyArray<readonly [id: string, slot: number]>) =>
-        departures.leave(
-          slots.map(([id, slot]) => ({ slot, message: { id, status: "queued", phoneNumberId: "num_1" } })) as never,
-          { id: "num_1", interval: 10 },
-          record as never
-        )
+      const { close, ended, leave, sent } = yield* slowSends("5 seconds")
       yield* leave([["now", start], ["later", start + 400]])
       yield* advance("30 millis")
       // its group has not begun
       yield* leave([["just taken", start]])
-      yield* Scope.close(scope, Exit.void)
+      yield* Effect.forkChild(close)
+      yield* settle
       yield* leave([["after", start]])
+      assert.deepStrictEqual(ended, ["later TooLate", "just taken TooLate", "after TooLate"])
       yield* advance("10 seconds")
       assert.deepStrictEqual(sent, ["now"])
-      assert.deepStrictEqual(ended, ["later TooLate", "just taken TooLate", "after TooLate"])
+    }).pipe(at(start)))
+
+  it.effect("the end of departures waits for the tries that have begun, and their results are recorded", () =>
+    Effect.gen(function*() {
+      const { close, ended, leave } = yield* slowSends("1 second")
+      yield* leave([["begun", start]])
+      yield* advance("30 millis")
+      const closing = yield* Effect.forkChild(close)
+      yield* advance("900 millis")
+      assert.isUndefined(closing.pollUnsafe())
+      yield* advance("100 millis")
+      assert.isDefined(closing.pollUnsafe())
+      assert.deepStrictEqual(ended, ["begun Settled"])
+    }).pipe(at(start)))
+
+  it.effect("the end of departures waits no longer for a try than work in flight may take", () =>
+    Effect.gen(function*() {
+      const { close, leave } = yield* slowSends("1 second")
+      yield* leave([["begun", start]], () => Effect.never)
+      yield* advance("30 millis")
+      const closing = yield* Effect.forkChild(close)
+      yield* advance("9 seconds")
+      assert.isUndefined(closing.pollUnsafe())
+      yield* advance("500 millis")
+      assert.isDefined(closing.pollUnsafe())
+    }).pipe(at(start)))
+
+  it.effect("messages that another process may have taken since are not given back", () =>
+    Effect.gen(function*() {
+      const { close, ended, leave } = yield* slowSends("1 second")
+      yield* leave([["old", start + hour]])
+      yield* advance("58 seconds")
+      yield* leave([["new", start + hour]])
+      yield* advance("2 seconds")
+      yield* close
+      assert.deepStrictEqual(ended, ["new TooLate"])
+    }).pipe(at(start)))
+
+  it.effect("a message that another process may have taken since gets no end if it is too late for it", () =>
+    Effect.gen(function*() {
+      const { ended, leave, sent } = yield* slowSends("1 second")
+      yield* leave([["old", start + 2 * minute, start + minute], ["new", start + minute / 2, start + minute / 2]])
+      yield* advance("5 minutes")
+      assert.deepStrictEqual([sent, ended], [[], ["new TooLate"]])
     }).pipe(at(start)))
 
   it.effect("a number whose messages fill the provider's places delays no other number", () =>
     Effect.gen(function*() {
       const begun = new Map<string, Array<number>>()
       yield* Effect.gen(function*() {
-        const departures = yield* Departures.make
+        const departures = yield* Departures.make(QueueWorkStep.lease)
         const leave = (phoneNumberId: string, count: number) =>
           departures.leave(
             Array.from(

@@ -172,7 +172,8 @@ describe("the runner of the queue", () => {
         // those that the provider has not answered yet are not given back, as they may be sent
         provider.answer = () => Effect.as(Effect.sleep("1 second"), { _tag: "Accepted", providerMessageId: "wamid.1" })
         yield* advance("100 millis")
-        yield* stop
+        yield* Effect.forkChild(stop)
+        yield* settle
         const begun = provider.calls.length
         assert.isBelow(begun, 20)
         yield* startRunner()
@@ -180,6 +181,29 @@ describe("the runner of the queue", () => {
         assert.sameMembers(provider.calls.map(({ messageId }) => messageId), ids as Array<MessageId>)
         yield* advance("5 minutes")
         assert.lengthOf(provider.calls, 50)
+      })
+    )
+  )
+
+  it.effect(
+    "messages that a process gives back keep their places before those that were due after them",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        const { enqueue } = yield* caller
+        const ids = yield* Effect.forEach(
+          Array.from({ length: 100 }, (_, n) => `+1202555${String(n).padStart(4, "0")}`),
+          (to, n) => enqueue(to, { sendAt: start + n }, plain(to))
+        )
+        yield* advance(100)
+        const stop = yield* startRunner()
+        while (provider.calls.length === 0) yield* advance("10 millis")
+        yield* stop
+        assert.isBelow(provider.calls.length, 20)
+        yield* startRunner()
+        yield* advance("5 seconds")
+        assert.lengthOf(provider.calls, 100)
+        // those of one moment may overtake each other
+        provider.calls.forEach(({ messageId }, i) => assert.approximately(ids.indexOf(messageId), i, 10))
       })
     )
   )
@@ -204,6 +228,56 @@ describe("the runner of the queue", () => {
         yield* startRunner()
         yield* advance("2 seconds")
         assert.lengthOf(provider.calls, 2)
+      })
+    )
+  )
+
+  it.effect(
+    "what the provider asks for while a process stops is kept: its message is not tried again before",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        const { enqueue } = yield* caller
+        yield* enqueue("k")
+        const error = new RateLimited({ reason: "provider", message: "x", retryAfter: Duration.minutes(15) })
+        provider.answer = () => Effect.as(Effect.sleep(second), { _tag: "NotSent", error })
+        const stop = yield* startRunner()
+        while (provider.calls.length === 0) yield* advance("10 millis")
+        const stopping = yield* Effect.forkChild(stop)
+        yield* advance(2 * second)
+        assert.isDefined(stopping.pollUnsafe())
+        yield* startRunner()
+        yield* advance(14 * minute)
+        assert.lengthOf(provider.calls, 1)
+        yield* advance(2 * minute)
+        assert.lengthOf(provider.calls, 2)
+      })
+    )
+  )
+
+  it.effect(
+    "a stop ends in time if neither the end of a try nor more messages come from the storage",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        const { enqueue } = yield* caller
+        yield* enqueue("k")
+        provider.answer = () => Effect.as(Effect.sleep(second), notSent)
+        const store = yield* QueueStore
+        let isAway = false
+        const hanging = <A, E>(call: Effect.Effect<A, E>) => Effect.suspend(() => isAway ? Effect.never : call)
+        const away = QueueStore.of({
+          ...store,
+          work: (command) => hanging(store.work(command)),
+          end: (command) => hanging(store.end(command))
+        })
+        const stop = yield* Effect.provideService(startRunner(), QueueStore, away)
+        while (provider.calls.length === 0) yield* advance("10 millis")
+        isAway = true
+        yield* advance(600)
+        const stopping = yield* Effect.forkChild(stop)
+        yield* advance(9 * second)
+        assert.isUndefined(stopping.pollUnsafe())
+        yield* advance(second / 2)
+        assert.isDefined(stopping.pollUnsafe())
       })
     )
   )
@@ -452,7 +526,7 @@ describe("the runner of the queue", () => {
 })
 
 describe("the end of a try", () => {
-  const given = { tries: 0, sendUntil: start + day }
+  const given = { tries: 0, sendUntil: start + day, message: { sendAt: start } }
 
   it("a refusal that time may change is followed by another try, and any other fails the message", () => {
     const error = new RateLimited({ reason: "pair", message: "x", retryAfter: Duration.seconds(6) })
@@ -468,6 +542,11 @@ describe("the end of a try", () => {
       _tag: "Failed",
       error: { code: "forbidden", reason: "messaging_limit_reached", message: "x" }
     })
+  })
+
+  it("a message that was not tried yet keeps its place in the queue, and one that was tried waits for another slot", () => {
+    assert.deepStrictEqual(QueueRetry.after({ _tag: "TooLate" }, given), { _tag: "Missed", dueAt: start })
+    assert.deepStrictEqual(QueueRetry.after({ _tag: "TooLate" }, { ...given, tries: 1 }), { _tag: "Missed" })
   })
 
   it("a refusal by a block that ends in time is followed by tries until its end", () => {

@@ -147,6 +147,20 @@ export const tests = (it: Fixture.It): void => {
       )
     }))
 
+  it.effect("a message that is given back is due at the given time again, before those that were due after it", () =>
+    Effect.gen(function*() {
+      const own = yield* world
+      const at = own.start + minute
+      const all = yield* Effect.forEach([0, 1, 2], (n) => queued(own, { later: { sendAt: at + n } }))
+      const [first, second_, third] = yield* due(own, at + 2)
+      yield* ended(second_!, at + 3, { _tag: "Missed" })
+      yield* ended(third!, at + 3, { _tag: "Missed", dueAt: at + 2 })
+      yield* ended(first!, at + 3, { _tag: "Missed", dueAt: at })
+      const again = yield* due(own, at + 3)
+      assert.deepStrictEqual(idsOf(again), [0, 2, 1].map((n) => all[n]!.message.id))
+      assert.deepStrictEqual(again.map(({ tries }) => tries), [0, 0, 0])
+    }))
+
   it.effect("a message that fails has its event, leaves the queue, and its key answers as before", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
