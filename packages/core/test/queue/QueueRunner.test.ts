@@ -45,14 +45,14 @@ const queueing =
       return test(given).pipe(Effect.provide(given.layer), at(start))
     })
 
-/** Starts the runner like a process. Returns the effect that stops it gracefully. */
+/** Starts the runner like a process. Returns, as `stop`, the effect that stops it gracefully. */
 const startRunner = (isRestored = false) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const layer = Layer.provide(QueueRunner.layer, Heartbeats.layer)
     yield* Layer.buildWithScope(Layer.fresh(Layer.provide(layer, layerRestored(isRestored))), scope)
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
-    return Scope.close(scope, Exit.void)
+    return { stop: Scope.close(scope, Exit.void) }
   })
 
 /** A caller of a workspace. */
@@ -167,7 +167,7 @@ describe("the runner of the queue", () => {
       Effect.gen(function*() {
         const { enqueue } = yield* caller
         const ids = yield* enqueueMany(enqueue, 50)
-        const stop = yield* startRunner()
+        const { stop } = yield* startRunner()
         while (provider.calls.length === 0) yield* advance("10 millis")
         // those that the provider has not answered yet are not given back, as they may be sent
         provider.answer = () => Effect.as(Effect.sleep("1 second"), { _tag: "Accepted", providerMessageId: "wamid.1" })
@@ -195,7 +195,7 @@ describe("the runner of the queue", () => {
           (to, n) => enqueue(to, { sendAt: start + n }, plain(to))
         )
         yield* advance(100)
-        const stop = yield* startRunner()
+        const { stop } = yield* startRunner()
         while (provider.calls.length === 0) yield* advance("10 millis")
         yield* stop
         assert.isBelow(provider.calls.length, 20)
@@ -240,7 +240,7 @@ describe("the runner of the queue", () => {
         yield* enqueue("k")
         const error = new RateLimited({ reason: "provider", message: "x", retryAfter: Duration.minutes(15) })
         provider.answer = () => Effect.as(Effect.sleep(second), { _tag: "NotSent", error })
-        const stop = yield* startRunner()
+        const { stop } = yield* startRunner()
         while (provider.calls.length === 0) yield* advance("10 millis")
         const stopping = yield* Effect.forkChild(stop)
         yield* advance(2 * second)
