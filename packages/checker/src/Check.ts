@@ -94,7 +94,7 @@ export const check = ({ entries, header }: History): Verdict => {
     askedAt
   }
   checkCustomers(ofCustomers, clockError, blame)
-  checkReceipts(ofCustomers.received, listed, isSettled && listed.size > 0, blame)
+  checkReceipts(ofCustomers.received, listed, isSettled && listed.size > 0, clockError, blame)
   const failed = new Set(
     [...listed.values()].flatMap(({ event: { data, type } }) =>
       type === "message.failed" ? [String(data["message_id"])] : []

@@ -56,7 +56,8 @@ export const promises = {
   },
   "received-once": {
     section: 6,
-    says: "A customer's message that was acknowledged has exactly one `message.received`, however often it is posted."
+    says:
+      "A customer's message that was acknowledged within 30 days has exactly one `message.received`, however often it is posted."
   },
   "event-once": {
     section: 6,

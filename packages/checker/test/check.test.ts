@@ -65,6 +65,12 @@ const elsewhere = { ...event(1, "message.sent").event, data: { message_id: "msg_
 const written = (begun: number, fields: Partial<Extract<Entry, { readonly kind: "received" }>> = {}) =>
   received(begun, { provider_message_id: "in_1", ...fields })
 
+/** A history that came to rest, whose clocks may differ by so many milliseconds. */
+const within = (clockError: number, ...entries: ReadonlyArray<Entry>): History => {
+  const { header } = settled()
+  return { header: { ...header, clock_error: clockError }, entries }
+}
+
 /** Long after everything before it. */
 const later = 100_000
 
@@ -236,7 +242,10 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       settled(written(1), receipt("evt_in", { provider_message_id: "in_2" })),
       history(written(1), receipt(), receipt("evt_again")),
       history(written(1, { ended: null }), written(5), receipt(), receipt("evt_again")),
-      settled(written(1), written(1, { to: "+9" }), receipt(), receipt("evt_9"), receipt("evt_again"))
+      settled(written(1), written(1, { to: "+9" }), receipt(), receipt("evt_9"), receipt("evt_again")),
+      settled(written(1, { at: 3 - 30 * day }), event(1, "message.sent")),
+      settled(written(1), written(31 * day, { at: 1 }), event(1, "message.sent")),
+      settled(written(1, { at: -31 * day }), receipt(), receipt("evt_again"))
     ],
     kept: [
       settled(written(1), written(5), receipt(), receipt()),
@@ -244,7 +253,10 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       settled(written(1, { ended: null }), event(1, "message.sent")),
       settled(received(1), event(1, "message.sent")),
       settled(written(1)),
-      history(written(1), event(1, "message.sent"))
+      history(written(1), event(1, "message.sent")),
+      settled(written(1, { at: 2 - 30 * day }), event(1, "message.sent")),
+      settled(written(1, { at: 2 - 30 * day }), written(1, { to: "+9" }), receipt("evt_9")),
+      within(1, written(1, { at: 3 - 30 * day }), event(1, "message.sent"))
     ]
   },
   "event-once": {
