@@ -154,7 +154,8 @@ const checkCampaign = (
 }
 
 /**
- * Checks the promises of §11 about campaigns. `reports` are those of each message. Returns whether a campaign may have recipients in its queue in the end.
+ * Checks the promises of §11 about campaigns. `reports` are those of each message. Returns the campaigns that may have
+ * recipients in their queue in the end.
  */
 export const checkCampaigns = (
   entries: {
@@ -170,8 +171,8 @@ export const checkCampaigns = (
   settledAt: number,
   clockError: number,
   blame: Blame
-): boolean => {
-  let isAnyOpen = false
+): ReadonlySet<string> => {
+  const open = new Set<string>()
   const customers = new Customers()
   for (const { names } of entries.customerNames) customers.join(names)
   const optedOut = new Set(
@@ -203,7 +204,7 @@ export const checkCampaigns = (
     }
     checkCampaign(campaign, settledAt, entries.listed.size > 0, clockError, blame)
     checkTotal(campaign, { customers, optedOut }, clockError, blame)
-    isAnyOpen ||= !isOver(lastRead(campaign, settledAt))
+    if (!isOver(lastRead(campaign, settledAt))) open.add(id)
   }
-  return isAnyOpen
+  return open
 }

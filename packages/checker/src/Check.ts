@@ -115,7 +115,11 @@ export const check = ({ entries, header }: History): Verdict => {
     reports,
     listed
   }
-  const mayWait = checkCampaigns(ofCampaigns, settledAt, clockError, blame)
+  const openCampaigns = checkCampaigns(ofCampaigns, settledAt, clockError, blame)
+  const namesCampaigns = calls.some(({ campaign }) => campaign !== undefined)
+  const mayWait = (message: Message) =>
+    openCampaigns.size > 0 && (!namesCampaigns || message.calls.length === 0 ||
+      message.calls.some(({ campaign }) => campaign !== undefined && openCampaigns.has(campaign)))
 
   const byMessage = {
     sends: grouped(sends.filter(({ messageId }) => messageId !== undefined), ({ messageId }) => messageId!),
@@ -137,7 +141,7 @@ export const check = ({ entries, header }: History): Verdict => {
       reads: byMessage.reads.get(id) ?? [],
       events: [...byMessage.events.get(id) ?? []].sort((a, b) => sequenceOf(a) - sequenceOf(b))
     }
-    checkMessage(message, { clockError, settledAt, hasEvents: listed.size > 0, mayWait }, blame)
+    checkMessage(message, { clockError, settledAt, hasEvents: listed.size > 0, mayWait: mayWait(message) }, blame)
   }
   return { ok: broken.length === 0, broken }
 }

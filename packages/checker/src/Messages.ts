@@ -187,7 +187,7 @@ const checkEnds = ({ reads, sends }: Message, mayWait: boolean, settledAt: numbe
 
 /**
  * Checks the promises of §3, §6 and §15 about one message. `hasEvents`: whether the history lists any events. `mayWait`:
- * whether a campaign may have recipients in its queue in the end.
+ * whether the message may be in the queue of a campaign in the end, if no send has it.
  */
 export const checkMessage = (
   message: Message,

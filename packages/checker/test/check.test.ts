@@ -129,7 +129,19 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       settled(campaign(1000, "paused"), read(1000, "unknown")),
       settled(campaign(1000, "paused"), queue(1, atOnce), read(1000, "queued")),
       settled(campaign(1000, "paused"), queue(1, atOnce), read(1000, "sending")),
-      settled(changed(1, "cancel"), campaign(1000, "cancelled"), read(1000, "queued"))
+      settled(changed(1, "cancel"), campaign(1000, "cancelled"), read(1000, "queued")),
+      settled(
+        campaign(1000, "paused", { total: 1, sent: 1 }),
+        call(1, { outcome: "not_sent" }),
+        call(2, { campaign: "c", message_id: "msg_2" }),
+        read(1000, "sending")
+      ),
+      settled(
+        campaign(1000, "paused"),
+        { ...campaign(1000, "cancelled"), campaign: "d" },
+        call(1, { campaign: "d", outcome: "not_sent" }),
+        read(1000, "sending")
+      )
     ],
     kept: [
       settled(read(1000, "failed")),
@@ -137,7 +149,19 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       history(read(1000, "unknown")),
       settled(campaign(1000, "paused"), read(1000, "queued")),
       settled(campaign(1000, "paused"), read(1000, "sending")),
-      settled(changed(1, "pause"), read(1000, "queued"))
+      settled(changed(1, "pause"), read(1000, "queued")),
+      settled(campaign(1000, "paused"), call(1, { outcome: "not_sent" }), read(1000, "sending")),
+      settled(
+        campaign(1000, "paused", { total: 2, sent: 1, queued: 1 }),
+        call(2, { campaign: "c", message_id: "msg_2" }),
+        read(1000, "queued")
+      ),
+      settled(
+        campaign(1000, "paused", { total: 1, queued: 1 }),
+        call(1, { outcome: "not_sent" }),
+        call(9, { campaign: "c", outcome: "not_sent" }),
+        read(1000, "sending")
+      )
     ]
   },
   "status-never-falls": {
