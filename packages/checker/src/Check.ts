@@ -29,7 +29,7 @@ export interface Verdict {
 export const check = ({ entries, header }: History): Verdict => {
   const broken: Array<Broken> = []
   const blame: Blame = (promise, found, ...evidence) => {
-    const sorted = [...evidence].sort((a, b) => a.begun - b.begun)
+    const sorted = evidence.flat().sort((a, b) => a.begun - b.begun)
     broken.push({ promise, section: promises[promise].section, found, evidence: sorted })
   }
   const clockError = header.clock_error ?? 0

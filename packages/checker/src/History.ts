@@ -156,7 +156,10 @@ export interface CampaignRead extends Timed {
   readonly kind: "campaign"
   readonly campaign: string
   readonly status: string
-  /** The time after which nothing is sent, as it was asked for; `null` or absent if it is not judged. */
+  /**
+   * The end that was asked for, in milliseconds since 1970 (UTC), after which nothing is sent; `null` or absent if it is
+   * not judged. The latest of all reads counts, so each end that the campaign is given needs its read.
+   */
   readonly not_after?: number | null
   readonly counts: Readonly<Record<string, number>>
 }

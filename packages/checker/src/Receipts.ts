@@ -27,8 +27,8 @@ export const checkReceipts = (
     const numbers = new Set(posts.map(({ to }) => to)).size
     const expected = new Set(posts.filter(mustCount).map(({ to }) => to)).size
     if (isComplete && own.length < expected) {
-      blame("received-once", "message.received is missing", ...posts, ...own)
+      blame("received-once", "message.received is missing", posts, own)
     }
-    if (own.length > numbers) blame("received-once", "message.received more than once", ...posts, ...own)
+    if (own.length > numbers) blame("received-once", "message.received more than once", posts, own)
   }
 }

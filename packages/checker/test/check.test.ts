@@ -604,3 +604,34 @@ describe.each(Object.keys(promises) as Array<PromiseName>)("%s", (promise) => {
     }
   })
 })
+
+// more than the arguments of one call of a function can be
+const many = 150_000
+
+const repeated = (entryOf: (index: number) => Entry): ReadonlyArray<Entry> =>
+  Array.from({ length: many }, (_, index) => entryOf(index))
+
+const names = ({ entries, header }: History, ...lists: ReadonlyArray<ReadonlyArray<Entry>>) =>
+  check({ header, entries: [entries, ...lists].flat() }).broken.map(({ promise }) => promise)
+
+describe("a long history", () => {
+  it("a campaign that was read very often is judged by its latest end", () => {
+    const reads = repeated(() => endsAt(1000))
+    assert.deepStrictEqual(names(history(endsAt(2000), call(32_000, { campaign: "c" })), reads), [])
+    assert.deepStrictEqual(names(history(call(31_001, { campaign: "c" })), reads), ["not-after-send-until"])
+  })
+
+  it("a campaign with very many messages is blamed for a wrong count", () => {
+    const calls = repeated((index) => ofCampaign({ message_id: `msg_${index}` }))
+    const last = (sent: number) => settled(campaign(1000, "paused", { total: sent, sent }))
+    assert.deepStrictEqual(names(last(many), calls), [])
+    assert.deepStrictEqual(names(last(many + 1), calls), ["campaign-counts"])
+  })
+
+  it("an event that was handled very often is over once it was first handled", () => {
+    const times = repeated((index) => handled(10 + index))
+    const events = [event(1, "message.sent"), event(2, "message.read")]
+    assert.deepStrictEqual(names(history(handled(10, 2), ...events), times), [])
+    assert.deepStrictEqual(names(history(handled(9, 2), ...events), times), ["handled-in-order"])
+  })
+})
