@@ -131,6 +131,8 @@ export const make = (seed: number): Plan => {
   const chance = Chance.make(seed, "plan")
   // drawn apart, so that a seed's other operations stay those that it had before there were ends
   const ends = Chance.make(seed, "ends")
+  // an early end comes before the first retry, a late one may come after some
+  const lateEnds = Chance.make(seed, "late ends")
   const processes = chance.between(2, 3)
   const process = () => chance.below(processes)
   const name = () => chance.pick(chance.pick(customers))
@@ -146,7 +148,7 @@ export const make = (seed: number): Plan => {
     later: chance.oneIn(3) ? chance.between(2000, length) : null,
     repetitions: chance.below(3),
     isMisused: chance.oneIn(6),
-    until: ends.oneIn(2) ? ends.between(500, 5000) : null
+    until: ends.oneIn(2) ? ends.between(500, lateEnds.oneIn(2) ? 90_000 : 5000) : null
   }))
   const campaigns = some(chance.below(2) + 1, (timed): Campaign => ({
     ...timed,
@@ -155,7 +157,7 @@ export const make = (seed: number): Plan => {
       ...Array.from({ length: chance.between(2, 6) }, name),
       ...Array.from({ length: chance.below(8) }, (_, index) => `+1202555020${index}`)
     ]),
-    until: ends.oneIn(3) ? ends.between(5000, 30_000) : null
+    until: ends.oneIn(3) ? ends.between(5000, lateEnds.oneIn(2) ? 150_000 : 30_000) : null
   }))
   const operations: ReadonlyArray<Operation> = [
     ...sends,

@@ -191,7 +191,7 @@ export const bugs: ReadonlyArray<Bug> = [
       )
     ),
     breaks: "campaign-once",
-    seed: 3,
+    seed: 13,
     within: 50
   },
   {
@@ -203,8 +203,8 @@ export const bugs: ReadonlyArray<Bug> = [
           : store.change(command)
     })),
     breaks: "campaign-stopped",
-    seed: 15,
-    within: 100
+    seed: 107,
+    within: 120
   },
   {
     title: "names that are told together and kept apart",
@@ -316,7 +316,7 @@ export const bugs: ReadonlyArray<Bug> = [
             }))
     })),
     breaks: "every-event",
-    seed: 26,
+    seed: 18,
     within: 26
   },
   {
@@ -365,9 +365,10 @@ export const bugs: ReadonlyArray<Bug> = [
   },
   {
     title: "a sweep that stops at the first silent message",
-    planted: inFront(MessageStore.MessageStore, (store) => {
+    get planted() {
+      // in every process: the message stays where it is
       let isOver = false
-      return {
+      return inFront(MessageStore.MessageStore, (store) => ({
         sweep: (now) =>
           isOver
             ? Effect.succeed({ unknown: 0, failed: 0, forgotten: 0 })
@@ -375,11 +376,11 @@ export const bugs: ReadonlyArray<Bug> = [
               Effect.sync(() => {
                 isOver = unknown > 0
               }))
-      }
-    }),
+      }))
+    },
     breaks: "every-send-ends",
-    seed: 12,
-    within: 12
+    seed: 33,
+    within: 40
   },
   {
     title: "a report that is matched by the provider's id alone",
@@ -585,8 +586,8 @@ export const bugs: ReadonlyArray<Bug> = [
         )
     })),
     breaks: "not-after-send-until",
-    seed: 53,
-    within: 60
+    seed: 92,
+    within: 100
   },
   {
     title: "a campaign whose end is read a day too late",
@@ -595,8 +596,8 @@ export const bugs: ReadonlyArray<Bug> = [
         store.create(campaign.notAfter === null ? campaign : { ...campaign, notAfter: campaign.notAfter + days(1) })
     })),
     breaks: "not-after-send-until",
-    seed: 6,
-    within: 6
+    seed: 35,
+    within: 40
   },
   {
     title: "a cancellation that does not check whether the message was sent",
@@ -675,7 +676,7 @@ export const bugs: ReadonlyArray<Bug> = [
       claimDue: (command) => store.claimDue({ ...command, leaseUntil: command.leaseUntil + days(2) })
     })),
     breaks: "delivered-at-least-once",
-    seed: 1,
+    seed: 2,
     within: 6
   },
   {
@@ -851,8 +852,8 @@ export const bugs: ReadonlyArray<Bug> = [
       }
     }),
     breaks: "opt-out",
-    seed: 2,
-    within: 3
+    seed: 14,
+    within: 20
   },
   {
     title: "a customer's message that is acknowledged and not stored",
@@ -860,7 +861,7 @@ export const bugs: ReadonlyArray<Bug> = [
       recordInbound: (command) => Effect.catch(store.recordInbound(command), () => Effect.succeed("recorded" as const))
     })),
     breaks: "received-once",
-    seed: 3,
+    seed: 2,
     within: 3
   },
   {
@@ -896,7 +897,7 @@ export const bugs: ReadonlyArray<Bug> = [
       )
     },
     breaks: "received-once",
-    seed: 5,
+    seed: 2,
     within: 6
   },
   {

@@ -43,6 +43,9 @@ const expected = [
   "quota_exhausted",
   "handled false",
   "names told together",
+  "the message could not be sent before send_until",
+  // so rare that the short form meets neither
+  ...Extent.of([], ["tried again before its send_until", "tried again before its campaign's not_after"]),
   "has its clock set, ahead by ",
   "the connection is lost before it",
   "it is done, and the connection is lost",
@@ -68,9 +71,37 @@ const wordsOf = (entry: History.Entry): ReadonlyArray<string> => {
       return ["names told together"]
     case "handled":
       return [`handled ${entry.ok}`]
+    case "event":
+      return entry.event.type === "message.failed" ? [String(Object(entry.event.data["error"]).message)] : []
     default:
       return "status" in entry ? [`${entry.kind} ${entry.status}`] : []
   }
+}
+
+/** What is looked for in the calls of one message. */
+const wordsOfCalls = ({ entries }: History.History): ReadonlyArray<string> => {
+  const withUntil = new Set(
+    entries.flatMap((entry) =>
+      entry.kind === "send" && entry.status === 202 && Object.hasOwn(Object(entry.body), "send_until")
+        ? [String(JSON.parse(entry.answer!).message_id)]
+        : []
+    )
+  )
+  const withEnd = new Set(
+    entries.flatMap((entry) => entry.kind === "campaign" && typeof entry.not_after === "number" ? [entry.campaign] : [])
+  )
+  const called = new Set<string>()
+  return entries.flatMap((entry) => {
+    if (entry.kind !== "provider_call") return []
+    const { campaign, message_id: message } = entry
+    const isAgain = called.has(message)
+    called.add(message)
+    if (!isAgain) return []
+    return [
+      ...withUntil.has(message) ? ["tried again before its send_until"] : [],
+      ...campaign !== undefined && withEnd.has(campaign) ? ["tried again before its campaign's not_after"] : []
+    ]
+  })
 }
 
 const printed = ({ history, notes }: Simulation.Run): string => History.print(history) + JSON.stringify(notes)
@@ -99,6 +130,7 @@ describe("Simulation.run", () => {
       for (const entry of run.history.entries) {
         for (const word of wordsOf(entry)) seen.add(word)
       }
+      for (const word of wordsOfCalls(run.history)) seen.add(word)
       for (const { text } of run.notes) seen.add(text.replace(/^.*: |\d+ ms/g, ""))
     }
     for (const each of expected) assert.include([...seen], each)

@@ -15,11 +15,21 @@ export interface Broken {
   readonly evidence: ReadonlyArray<Entry>
 }
 
-/** Notes a broken promise. */
-export type Blame = (promise: PromiseName, found: string, ...evidence: ReadonlyArray<Entry>) => void
+/** Notes a broken promise. A list whose length a history decides is one argument: a call takes only so many. */
+export type Blame = (
+  promise: PromiseName,
+  found: string,
+  ...evidence: ReadonlyArray<Entry | ReadonlyArray<Entry>>
+) => void
 
 /** The latest time at which an entry can have ended: `Infinity` if the recorder never saw an end. */
 export const endOf = ({ ended }: Entry): number => ended ?? Infinity
+
+/** The least of some numbers; `Infinity` for none. */
+export const least = (numbers: ReadonlyArray<number>): number => numbers.reduce((a, b) => Math.min(a, b), Infinity)
+
+/** The greatest of some numbers; `-Infinity` for none. */
+export const greatest = (numbers: ReadonlyArray<number>): number => numbers.reduce((a, b) => Math.max(a, b), -Infinity)
 
 /** 24 hours in milliseconds. */
 export const day = 24 * 60 * 60 * 1000

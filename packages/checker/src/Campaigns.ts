@@ -1,7 +1,7 @@
 /**
  * The promises about campaigns (contract §11), except those about their customers, which are in `Customers.ts`.
  */
-import { type Blame, endOf, grouped } from "./Broken.ts"
+import { type Blame, endOf, greatest, grouped, least } from "./Broken.ts"
 import { claimLease, Customers } from "./Customers.ts"
 import type {
   CampaignChange,
@@ -52,17 +52,17 @@ const checkStopped = ({ calls, changes }: Campaign, clockError: number, blame: B
 
 const checkEnd = ({ calls, reads }: Campaign, clockError: number, blame: Blame): void => {
   // a campaign's end can be changed, so the latest one counts
-  const end = Math.max(...reads.map(({ not_after: end }) => end ?? Infinity))
+  const end = greatest(reads.map(({ not_after: end }) => end ?? Infinity))
   const late = calls.find(({ begun }) => begun > end + claimLease + clockError)
   if (reads.length > 0 && late !== undefined) {
-    blame("not-after-send-until", "called after the campaign's not_after", ...reads, late)
+    blame("not-after-send-until", "called after the campaign's not_after", reads, late)
   }
 }
 
-/** The customers under all names that the history ever tells, and the names that were ever opted out. */
+/** The customers under all names that the history ever tells, and those who were ever opted out. */
 interface People {
   readonly customers: Customers
-  readonly optedOut: ReadonlySet<string>
+  readonly optedOut: ReadonlySet<ReturnType<Customers["of"]>>
 }
 
 /** Checks who is counted. Opt-outs and names that a check may have known leave a recipient out, or in doubt. */
@@ -70,19 +70,19 @@ const checkTotal = ({ changes, reads, uploads }: Campaign, people: People, clock
   if (uploads.length === 0) return
   const starts = changes.filter(({ change }) => change === "start")
   const [first] = starts
-  const started = Math.min(...starts.filter(({ status }) => status === 200).map(endOf)) + clockError
+  const started = least(starts.filter(({ status }) => status === 200).map(endOf)) + clockError
   const names = new Set(uploads.flatMap(({ to }) => to))
   const certain = new Set(
     uploads
       .filter((upload) => upload.status === 200 && endOf(upload) + clockError < (first?.begun ?? Infinity))
       .flatMap(({ to }) => to.map((name) => people.customers.of(name)))
+      .filter((customer) => !people.optedOut.has(customer))
   )
-  for (const name of people.optedOut) certain.delete(people.customers.of(name))
   for (const read of reads) {
     const total = read.counts["total"] ?? 0
-    const least = read.begun > started ? certain.size : 0
-    if (total < least || total > names.size) {
-      blame("campaign-counts", `${total} recipients of ${least} to ${names.size}`, ...uploads, read)
+    const fewest = read.begun > started ? certain.size : 0
+    if (total < fewest || total > names.size) {
+      blame("campaign-counts", `${total} recipients of ${fewest} to ${names.size}`, uploads, read)
     }
   }
 }
@@ -93,9 +93,9 @@ const checkCounts = ({ calls, reports }: Campaign, read: CampaignRead, blame: Bl
   const count = (...names: ReadonlyArray<string>) => names.reduce((sum, name) => sum + (read.counts[name] ?? 0), 0)
   const messages = (entries: ReadonlyArray<{ readonly message_id: string }>) =>
     new Set(entries.map((entry) => entry.message_id)).size
-  const check = (what: string, counted: number, entries: ReadonlyArray<Entry>, least: number, most: number) => {
-    if (counted < least || counted > most) {
-      blame("campaign-counts", `${counted} ${what}, and there are ${least} to ${most}`, ...entries, read)
+  const check = (what: string, counted: number, entries: ReadonlyArray<Entry>, from: number, to: number) => {
+    if (counted < from || counted > to) {
+      blame("campaign-counts", `${counted} ${what}, and there are ${from} to ${to}`, entries, read)
     }
   }
   const asked = calls.filter(({ outcome }) => outcome !== "not_sent")
@@ -154,7 +154,8 @@ const checkCampaign = (
 }
 
 /**
- * Checks the promises of §11 about campaigns. `reports` are those of each message. Returns whether a campaign may have recipients in its queue in the end.
+ * Checks the promises of §11 about campaigns. `reports` are those of each message. Returns the campaigns that may have
+ * recipients in their queue in the end.
  */
 export const checkCampaigns = (
   entries: {
@@ -170,14 +171,14 @@ export const checkCampaigns = (
   settledAt: number,
   clockError: number,
   blame: Blame
-): boolean => {
-  let isAnyOpen = false
+): ReadonlySet<string> => {
+  const open = new Set<string>()
   const customers = new Customers()
   for (const { names } of entries.customerNames) customers.join(names)
   const optedOut = new Set(
     entries.choices
       .filter(({ preference }) => preference === "opt_out")
-      .map((choice) => choice.kind === "received" ? choice.from : choice.name)
+      .map((choice) => customers.of(choice.kind === "received" ? choice.from : choice.name))
   )
   const by = {
     changes: grouped(entries.changes, ({ campaign }) => campaign),
@@ -203,7 +204,7 @@ export const checkCampaigns = (
     }
     checkCampaign(campaign, settledAt, entries.listed.size > 0, clockError, blame)
     checkTotal(campaign, { customers, optedOut }, clockError, blame)
-    isAnyOpen ||= !isOver(lastRead(campaign, settledAt))
+    if (!isOver(lastRead(campaign, settledAt))) open.add(id)
   }
-  return isAnyOpen
+  return open
 }

@@ -29,7 +29,7 @@ export interface Verdict {
 export const check = ({ entries, header }: History): Verdict => {
   const broken: Array<Broken> = []
   const blame: Blame = (promise, found, ...evidence) => {
-    const sorted = [...evidence].sort((a, b) => a.begun - b.begun)
+    const sorted = evidence.flat().sort((a, b) => a.begun - b.begun)
     broken.push({ promise, section: promises[promise].section, found, evidence: sorted })
   }
   const clockError = header.clock_error ?? 0
@@ -94,7 +94,7 @@ export const check = ({ entries, header }: History): Verdict => {
     askedAt
   }
   checkCustomers(ofCustomers, clockError, blame)
-  checkReceipts(ofCustomers.received, listed, isSettled && listed.size > 0, blame)
+  checkReceipts(ofCustomers.received, listed, isSettled && listed.size > 0, clockError, blame)
   const failed = new Set(
     [...listed.values()].flatMap(({ event: { data, type } }) =>
       type === "message.failed" ? [String(data["message_id"])] : []
@@ -115,7 +115,11 @@ export const check = ({ entries, header }: History): Verdict => {
     reports,
     listed
   }
-  const mayWait = checkCampaigns(ofCampaigns, settledAt, clockError, blame)
+  const openCampaigns = checkCampaigns(ofCampaigns, settledAt, clockError, blame)
+  const namesCampaigns = calls.some(({ campaign }) => campaign !== undefined)
+  const mayWait = (message: Message) =>
+    openCampaigns.size > 0 && (!namesCampaigns || message.calls.length === 0 ||
+      message.calls.some(({ campaign }) => campaign !== undefined && openCampaigns.has(campaign)))
 
   const byMessage = {
     sends: grouped(sends.filter(({ messageId }) => messageId !== undefined), ({ messageId }) => messageId!),
@@ -137,7 +141,7 @@ export const check = ({ entries, header }: History): Verdict => {
       reads: byMessage.reads.get(id) ?? [],
       events: [...byMessage.events.get(id) ?? []].sort((a, b) => sequenceOf(a) - sequenceOf(b))
     }
-    checkMessage(message, { clockError, settledAt, hasEvents: listed.size > 0, mayWait }, blame)
+    checkMessage(message, { clockError, settledAt, hasEvents: listed.size > 0, mayWait: mayWait(message) }, blame)
   }
   return { ok: broken.length === 0, broken }
 }

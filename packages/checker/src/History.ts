@@ -94,7 +94,10 @@ export interface Report extends Timed {
 /** A choice of a customer about messages. */
 export type Preference = "opt_out" | "opt_in"
 
-/** A report of the provider that these names belong to one customer. `ended` is when the service acknowledged it. */
+/**
+ * A report of the provider that these names belong to one customer. `ended` is when the service acknowledged it. Names
+ * that the service had joined before the run, and written forms of one line, need an entry too: from the beginning.
+ */
 export interface CustomerNames extends Timed {
   readonly kind: "customer"
   readonly names: ReadonlyArray<string>
@@ -117,7 +120,10 @@ export interface Received extends Timed {
   readonly preference?: Preference
 }
 
-/** `PUT` or `DELETE /v1/contacts/{name}/opt-out`. */
+/**
+ * `PUT` or `DELETE /v1/contacts/{name}/opt-out`. An opt-out or opt-in from any other source but a {@link Received} is
+ * such an entry with status 200 too: one of a person, an import, the provider, or from before the run.
+ */
 export interface PreferenceSet extends Timed {
   readonly kind: "preference"
   readonly name: string
@@ -134,11 +140,17 @@ export interface QuotaSet extends Timed {
   readonly messages: number | null
 }
 
-/** `PUT /v1/campaigns/{id}/recipients` that adds rows, which a campaign counts once it has checked them. */
+/**
+ * `PUT /v1/campaigns/{id}/recipients` that adds rows, which a campaign counts once it has checked them. Leave out an
+ * upload whose rows another one replaced (`?replace=true`).
+ */
 export interface RecipientsUpload extends Timed {
   readonly kind: "recipients"
   readonly campaign: string
-  /** The names in its rows, without rows that the check leaves out because they are malformed. */
+  /**
+   * The names in the rows that the check accepts, or leaves out as duplicates or as opted out. A row with another
+   * problem is not among them.
+   */
   readonly to: ReadonlyArray<string>
   readonly status: number | null
 }
@@ -156,7 +168,10 @@ export interface CampaignRead extends Timed {
   readonly kind: "campaign"
   readonly campaign: string
   readonly status: string
-  /** The time after which nothing is sent, as it was asked for; `null` or absent if it is not judged. */
+  /**
+   * The end that was asked for, in milliseconds since 1970 (UTC), after which nothing is sent; `null` or absent if it is
+   * not judged. The latest of all reads counts, so each end that the campaign is given needs its read.
+   */
   readonly not_after?: number | null
   readonly counts: Readonly<Record<string, number>>
 }

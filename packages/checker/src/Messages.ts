@@ -35,7 +35,7 @@ const checkCalls = ({ calls, reports, sends }: Message, clockError: number, blam
   for (const { answer, send } of sends) {
     const end = endOf(send) + clockError
     if (send.status === 200 && !((accepted?.begun ?? Infinity) <= end || (report?.begun ?? Infinity) <= end)) {
-      blame("sent-was-accepted", "answered with 200, and not accepted by the provider", send, ...calls)
+      blame("sent-was-accepted", "answered with 200, and not accepted by the provider", send, calls)
     } else if (
       send.status === 200 && accepted?.provider_message_id !== undefined &&
       accepted.provider_message_id !== answer["provider_message_id"]
@@ -180,14 +180,14 @@ const checkEnds = ({ reads, sends }: Message, mayWait: boolean, settledAt: numbe
     // a campaign may keep its recipients in its queue for good, those that were tried as `sending`
     const waits = read.status !== "unknown" && mayWait && sends.length === 0
     if (read.begun >= settledAt && open.includes(read.status) && !waits) {
-      blame("every-send-ends", `${read.status} when nothing is in progress`, read, ...sends.map(({ send }) => send))
+      blame("every-send-ends", `${read.status} when nothing is in progress`, read, sends.map(({ send }) => send))
     }
   }
 }
 
 /**
  * Checks the promises of §3, §6 and §15 about one message. `hasEvents`: whether the history lists any events. `mayWait`:
- * whether a campaign may have recipients in its queue in the end.
+ * whether the message may be in the queue of a campaign in the end, if no send has it.
  */
 export const checkMessage = (
   message: Message,

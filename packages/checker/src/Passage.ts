@@ -2,7 +2,7 @@
  * The promises that webhooks and subscriptions share: each event arrives at least once, and after the previous event
  * of its message.
  */
-import { type Blame, grouped } from "./Broken.ts"
+import { type Blame, grouped, least } from "./Broken.ts"
 import type { Entry, ListedEvent } from "./History.ts"
 import { isRecord } from "./Json.ts"
 import type { PromiseName } from "./Promises.ts"
@@ -57,7 +57,7 @@ const checkOrderOf = (
     ) {
       blame(promise, "the event before it was not over", ...last.passage.attempts.slice(0, 1), first)
     }
-    const at = Math.min(...passage.overs.map(({ begun }) => begun))
+    const at = least(passage.overs.map(({ begun }) => begun))
     if (last === undefined || at > last.at) last = { passage, at }
   }
 }
@@ -90,7 +90,7 @@ export const checkAtLeastOnce = (
     if (Date.parse(createdAt) <= ended + clockError || (types !== undefined && !types.includes(type))) continue
     const passage = passages.get(id)
     if (passage?.isAccounted !== true) {
-      blame(promise, `${type} did not arrive`, entry, ...passage?.attempts ?? [])
+      blame(promise, `${type} did not arrive`, entry, passage?.attempts ?? [])
     }
   }
 }

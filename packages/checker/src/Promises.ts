@@ -24,7 +24,8 @@ export const promises = {
   },
   "every-send-ends": {
     section: 3,
-    says: "Every send has an outcome: a message whose outcome is unknown fails, and one that waits is sent or fails."
+    says:
+      "Every send has an outcome: a message whose outcome is unknown fails; one that waits is sent, fails, or is cancelled or skipped."
   },
   "status-never-falls": {
     section: 3,
@@ -56,7 +57,8 @@ export const promises = {
   },
   "received-once": {
     section: 6,
-    says: "A customer's message that was acknowledged has exactly one `message.received`, however often it is posted."
+    says:
+      "A customer's message that was acknowledged within 30 days has exactly one `message.received`, however often it is posted."
   },
   "event-once": {
     section: 6,

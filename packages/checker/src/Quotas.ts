@@ -1,7 +1,7 @@
 /**
  * The promise about quotas (contract §7).
  */
-import { type Blame, endOf, grouped } from "./Broken.ts"
+import { type Blame, endOf, greatest, grouped } from "./Broken.ts"
 import { type AskedAt, checkedFrom } from "./Customers.ts"
 import type { ProviderCall, QuotaSet } from "./History.ts"
 
@@ -16,9 +16,11 @@ export const checkQuotas = (
   clockError: number,
   blame: Blame
 ): void => {
+  const accepted = calls.filter(({ outcome, workspace }) => outcome === "accepted" && workspace !== undefined)
+  const byWorkspace = grouped(accepted, ({ workspace }) => workspace!)
   for (const [workspace, set] of grouped(quotas, (quota) => quota.workspace)) {
-    const spent = calls.filter((call) =>
-      call.workspace === workspace && call.outcome === "accepted" && !hasFailed(call.message_id) &&
+    const spent = (byWorkspace.get(workspace) ?? []).filter((call) =>
+      !hasFailed(call.message_id) &&
       // a call that may have been counted in the previous month counts in neither
       monthOf(call.begun) === monthOf(checkedFrom(call, askedAt) - clockError)
     )
@@ -30,10 +32,10 @@ export const checkQuotas = (
           set.slice(index + 1).some((later) => endOf(later) < from && later.begun > endOf(quota))
         const inForce = set.filter((quota, index) => quota.begun <= call.begun + clockError && !isOver(quota, index))
         const isLimited = set.some((quota) => endOf(quota) < from)
-        const limit = isLimited ? Math.max(...inForce.map((quota) => quota.messages ?? Infinity)) : Infinity
+        const limit = isLimited ? greatest(inForce.map((quota) => quota.messages ?? Infinity)) : Infinity
         messages.add(call.message_id)
         if (messages.size > limit) {
-          blame("quota", `message ${messages.size} of a month with a quota of ${limit}`, ...inForce, call)
+          blame("quota", `message ${messages.size} of a month with a quota of ${limit}`, inForce, call)
         }
       }
     }

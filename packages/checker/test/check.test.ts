@@ -65,6 +65,12 @@ const elsewhere = { ...event(1, "message.sent").event, data: { message_id: "msg_
 const written = (begun: number, fields: Partial<Extract<Entry, { readonly kind: "received" }>> = {}) =>
   received(begun, { provider_message_id: "in_1", ...fields })
 
+/** A history that came to rest, whose clocks may differ by so many milliseconds. */
+const within = (clockError: number, ...entries: ReadonlyArray<Entry>): History => {
+  const { header } = settled()
+  return { header: { ...header, clock_error: clockError }, entries }
+}
+
 /** Long after everything before it. */
 const later = 100_000
 
@@ -123,7 +129,19 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       settled(campaign(1000, "paused"), read(1000, "unknown")),
       settled(campaign(1000, "paused"), queue(1, atOnce), read(1000, "queued")),
       settled(campaign(1000, "paused"), queue(1, atOnce), read(1000, "sending")),
-      settled(changed(1, "cancel"), campaign(1000, "cancelled"), read(1000, "queued"))
+      settled(changed(1, "cancel"), campaign(1000, "cancelled"), read(1000, "queued")),
+      settled(
+        campaign(1000, "paused", { total: 1, sent: 1 }),
+        call(1, { outcome: "not_sent" }),
+        call(2, { campaign: "c", message_id: "msg_2" }),
+        read(1000, "sending")
+      ),
+      settled(
+        campaign(1000, "paused"),
+        { ...campaign(1000, "cancelled"), campaign: "d" },
+        call(1, { campaign: "d", outcome: "not_sent" }),
+        read(1000, "sending")
+      )
     ],
     kept: [
       settled(read(1000, "failed")),
@@ -131,7 +149,19 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       history(read(1000, "unknown")),
       settled(campaign(1000, "paused"), read(1000, "queued")),
       settled(campaign(1000, "paused"), read(1000, "sending")),
-      settled(changed(1, "pause"), read(1000, "queued"))
+      settled(changed(1, "pause"), read(1000, "queued")),
+      settled(campaign(1000, "paused"), call(1, { outcome: "not_sent" }), read(1000, "sending")),
+      settled(
+        campaign(1000, "paused", { total: 2, sent: 1, queued: 1 }),
+        call(2, { campaign: "c", message_id: "msg_2" }),
+        read(1000, "queued")
+      ),
+      settled(
+        campaign(1000, "paused", { total: 1, queued: 1 }),
+        call(1, { outcome: "not_sent" }),
+        call(9, { campaign: "c", outcome: "not_sent" }),
+        read(1000, "sending")
+      )
     ]
   },
   "status-never-falls": {
@@ -236,7 +266,10 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       settled(written(1), receipt("evt_in", { provider_message_id: "in_2" })),
       history(written(1), receipt(), receipt("evt_again")),
       history(written(1, { ended: null }), written(5), receipt(), receipt("evt_again")),
-      settled(written(1), written(1, { to: "+9" }), receipt(), receipt("evt_9"), receipt("evt_again"))
+      settled(written(1), written(1, { to: "+9" }), receipt(), receipt("evt_9"), receipt("evt_again")),
+      settled(written(1, { at: 3 - 30 * day }), event(1, "message.sent")),
+      settled(written(1), written(31 * day, { at: 1 }), event(1, "message.sent")),
+      settled(written(1, { at: -31 * day }), receipt(), receipt("evt_again"))
     ],
     kept: [
       settled(written(1), written(5), receipt(), receipt()),
@@ -244,7 +277,10 @@ const cases: Readonly<Record<PromiseName, { readonly broken: Array<History>; rea
       settled(written(1, { ended: null }), event(1, "message.sent")),
       settled(received(1), event(1, "message.sent")),
       settled(written(1)),
-      history(written(1), event(1, "message.sent"))
+      history(written(1), event(1, "message.sent")),
+      settled(written(1, { at: 2 - 30 * day }), event(1, "message.sent")),
+      settled(written(1, { at: 2 - 30 * day }), written(1, { to: "+9" }), receipt("evt_9")),
+      within(1, written(1, { at: 3 - 30 * day }), event(1, "message.sent"))
     ]
   },
   "event-once": {
@@ -566,5 +602,36 @@ describe.each(Object.keys(promises) as Array<PromiseName>)("%s", (promise) => {
     for (const each of cases[promise].kept) {
       assert.deepStrictEqual(check(each), { ok: true, broken: [] }, JSON.stringify(each.entries))
     }
+  })
+})
+
+// more than the arguments of one call of a function can be
+const many = 150_000
+
+const repeated = (entryOf: (index: number) => Entry): ReadonlyArray<Entry> =>
+  Array.from({ length: many }, (_, index) => entryOf(index))
+
+const names = ({ entries, header }: History, ...lists: ReadonlyArray<ReadonlyArray<Entry>>) =>
+  check({ header, entries: [entries, ...lists].flat() }).broken.map(({ promise }) => promise)
+
+describe("a long history", () => {
+  it("a campaign that was read very often is judged by its latest end", () => {
+    const reads = repeated(() => endsAt(1000))
+    assert.deepStrictEqual(names(history(endsAt(2000), call(32_000, { campaign: "c" })), reads), [])
+    assert.deepStrictEqual(names(history(call(31_001, { campaign: "c" })), reads), ["not-after-send-until"])
+  })
+
+  it("a campaign with very many messages is blamed for a wrong count", () => {
+    const calls = repeated((index) => ofCampaign({ message_id: `msg_${index}` }))
+    const last = (sent: number) => settled(campaign(1000, "paused", { total: sent, sent }))
+    assert.deepStrictEqual(names(last(many), calls), [])
+    assert.deepStrictEqual(names(last(many + 1), calls), ["campaign-counts"])
+  })
+
+  it("an event that was handled very often is over once it was first handled", () => {
+    const times = repeated((index) => handled(10 + index))
+    const events = [event(1, "message.sent"), event(2, "message.read")]
+    assert.deepStrictEqual(names(history(handled(10, 2), ...events), times), [])
+    assert.deepStrictEqual(names(history(handled(9, 2), ...events), times), ["handled-in-order"])
   })
 })
