@@ -219,7 +219,7 @@ describe("the runner of the queue", () => {
           ...store,
           work: (command) => Effect.tap(store.work(command), Effect.sleep(second))
         })
-        const stop = yield* Effect.provideService(startRunner(), QueueStore, slow)
+        const { stop } = yield* Effect.provideService(startRunner(), QueueStore, slow)
         yield* advance("600 millis")
         const stopping = yield* Effect.forkChild(stop)
         yield* advance(second)
@@ -269,7 +269,7 @@ describe("the runner of the queue", () => {
           work: (command) => hanging(store.work(command)),
           end: (command) => hanging(store.end(command))
         })
-        const stop = yield* Effect.provideService(startRunner(), QueueStore, away)
+        const { stop } = yield* Effect.provideService(startRunner(), QueueStore, away)
         while (provider.calls.length === 0) yield* advance("10 millis")
         isAway = true
         yield* advance(600)
@@ -296,7 +296,7 @@ describe("the runner of the queue", () => {
           work: (command) => hanging(Effect.tap(store.work(command), () => Effect.sync(() => void (isAway = true)))),
           end: (command) => hanging(store.end(command))
         })
-        const stop = yield* Effect.provideService(startRunner(), QueueStore, away)
+        const { stop } = yield* Effect.provideService(startRunner(), QueueStore, away)
         yield* settle
         const stopping = yield* Effect.forkChild(stop)
         yield* advance("5 seconds")
