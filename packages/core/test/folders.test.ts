@@ -15,6 +15,7 @@ const permitted: Readonly<Record<string, ReadonlyArray<string>>> = {
     "limits",
     "numbers",
     "people",
+    "provider",
     "queue",
     "secrets",
     "subscriptions",
