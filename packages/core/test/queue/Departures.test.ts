@@ -234,6 +234,14 @@ describe("departures", () => {
       assert.deepStrictEqual([sent, ended], [[], ["new TooLate"]])
     }).pipe(at(start)))
 
+  it.effect("a message that another process may have taken since is neither sent nor ended when its turn comes", () =>
+    Effect.gen(function*() {
+      const { ended, leave, sent } = yield* slowSends("1 second")
+      yield* leave([["old", start + 2 * minute, start + hour], ["new", start + minute / 2, start + hour]])
+      yield* advance("5 minutes")
+      assert.deepStrictEqual([sent, ended], [["new"], ["new Settled"]])
+    }).pipe(at(start)))
+
   it.effect("a number whose messages fill the provider's places delays no other number", () =>
     Effect.gen(function*() {
       const begun = new Map<string, Array<number>>()
