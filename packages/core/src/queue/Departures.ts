@@ -77,12 +77,14 @@ export interface Departures {
    * Tries that have begun end and are recorded before, up to the time that is left of the shutdown (`Stopping`).
    *
    * A message whose try has not begun when its lease is over is left to other processes: it is not sent and has no end.
+   * The lease is counted from `takenAt`, the monotonic time (`Elapsed`) just before the storage was asked for messages.
    *
    * A message that is late for its slot leaves at the pace of its lane; without a lane it is not sent but waits for
    * another slot (`Pace.isMissed`). Either way, those that are late are not sent all at once.
    */
   readonly leave: <Of extends Queue, Taken extends Departing<Of>>(
     taken: ReadonlyArray<Taken>,
+    takenAt: number,
     lane: Lane | null,
     record: (taken: Taken, ended: QueuedEnd<Of>, begunAt: Instant) => Effect.Effect<void, StoreError>
   ) => Effect.Effect<void>
@@ -120,7 +122,7 @@ const makeTurns = () => {
 export const make = Effect.fnUntraced(function*(lease: Duration.Duration) {
   const messages = yield* QueuedMessages
   const clock = yield* Clock.Clock
-  /** The storage counts the lease from a bit earlier, and it takes a moment to record something about the message. */
+  /** How long a message is surely this process's: recording something about it takes a moment. */
   const safeLease = Duration.toMillis(Duration.subtract(lease, WholePieces.patience))
   /** How to give back each message that was taken and whose try has not begun: another process can send it at once. */
   const untried = new Map<QueuedMessage<Queue>, Effect.Effect<void>>()
@@ -197,13 +199,12 @@ export const make = Effect.fnUntraced(function*(lease: Duration.Duration) {
     else takenOf.set(phoneNumberId, left)
   }
 
-  const leave: Departures["leave"] = (all, lane, record) => {
+  const leave: Departures["leave"] = (all, takenAt, lane, record) => {
     const recorded = (one: typeof all[number], ended: Parameters<typeof record>[1], begunAt: Instant) =>
       orUnavailable(record(one, ended, begunAt))
     const logged = Effect.catchCause((cause: Cause.Cause<unknown>) =>
       Effect.logDebug("the outcome of a queued message is not recorded yet", cause)
     )
-    const takenAt = Elapsed.of(clock)
     // later, another process may have taken them again, and knows better what came of them and when to try again
     const areOurs = () => Elapsed.of(clock) - takenAt < safeLease
     const tooLate = (one: typeof all[number]) =>
