@@ -6,6 +6,7 @@ import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as NameHashes from "../contacts/NameHashes.ts"
+import * as Elapsed from "../Elapsed.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import { Polling } from "../Polling.ts"
@@ -84,7 +85,7 @@ export const layer = Layer.effectDiscard(
     /** Does one piece of work. Returns whether there may be more. */
     const work = Effect.gen(function*() {
       if (!departures.hasRoom()) return false
-      const now = yield* Clock.currentTimeMillis
+      const [now, takenAt] = [yield* Clock.currentTimeMillis, yield* Elapsed.now]
       const command: CampaignWorkStep.Work = {
         now,
         limit,
@@ -120,6 +121,7 @@ export const layer = Layer.effectDiscard(
           request: Recipient.requestOf(campaign, recipient.key),
           sendUntil: Campaign.endsAt(campaign, at)
         })),
+        takenAt,
         // `null`, because a campaign's pace is strict (contract §11)
         null,
         (recipient, ended) => record(campaign, recipient, ended)

@@ -76,13 +76,15 @@ export interface Departures {
    * When the departures end, messages whose tries have not begun are given back to their queue, with the end `TooLate`.
    * Tries that have begun end and are recorded before, up to the time that is left of the shutdown (`Stopping`).
    *
-   * A message does not get the end `TooLate` once its lease is over.
+   * A message whose try has not begun when its lease is over is left to other processes: it is not sent and has no end.
+   * The lease is counted from `takenAt`, the monotonic time (`Elapsed`) just before the storage was asked for messages.
    *
    * A message that is late for its slot leaves at the pace of its lane; without a lane it is not sent but waits for
    * another slot (`Pace.isMissed`). Either way, those that are late are not sent all at once.
    */
   readonly leave: <Of extends Queue, Taken extends Departing<Of>>(
     taken: ReadonlyArray<Taken>,
+    takenAt: number,
     lane: Lane | null,
     record: (taken: Taken, ended: QueuedEnd<Of>, begunAt: Instant) => Effect.Effect<void, StoreError>
   ) => Effect.Effect<void>
@@ -120,7 +122,7 @@ const makeTurns = () => {
 export const make = Effect.fnUntraced(function*(lease: Duration.Duration) {
   const messages = yield* QueuedMessages
   const clock = yield* Clock.Clock
-  /** The storage counts the lease from a bit earlier, and it takes a moment to record something about the message. */
+  /** How long a message is surely this process's: recording something about it takes a moment. */
   const safeLease = Duration.toMillis(Duration.subtract(lease, WholePieces.patience))
   /** How to give back each message that was taken and whose try has not begun: another process can send it at once. */
   const untried = new Map<QueuedMessage<Queue>, Effect.Effect<void>>()
@@ -160,11 +162,16 @@ export const make = Effect.fnUntraced(function*(lease: Duration.Duration) {
    */
   const attempt = Effect.fnUntraced(function*<Of extends Queue>(
     queued: QueuedMessage<Of>,
+    isOurs: () => boolean,
     isMissed: Effect.Effect<boolean>,
     tooLate: Effect.Effect<void>,
     record: (ended: QueuedEnd<Of>, begunAt: Instant) => Effect.Effect<void>
   ): Effect.fn.Return<Effect.Effect<unknown>> {
     // it may have waited for its lane and its place, or in a process that was suspended
+    if (!isOurs()) {
+      untried.delete(queued)
+      return Effect.void
+    }
     const begunAt = yield* Clock.currentTimeMillis
     if (begunAt - (ahead ?? 0) >= (queued.sendUntil ?? Infinity) || (yield* isMissed)) {
       return Effect.andThen(tooLate, Effect.sync(() => untried.delete(queued)))
@@ -192,17 +199,19 @@ export const make = Effect.fnUntraced(function*(lease: Duration.Duration) {
     else takenOf.set(phoneNumberId, left)
   }
 
-  const leave: Departures["leave"] = (all, lane, record) => {
+  const leave: Departures["leave"] = (all, takenAt, lane, record) => {
     const recorded = (one: typeof all[number], ended: Parameters<typeof record>[1], begunAt: Instant) =>
       orUnavailable(record(one, ended, begunAt))
     const logged = Effect.catchCause((cause: Cause.Cause<unknown>) =>
       Effect.logDebug("the outcome of a queued message is not recorded yet", cause)
     )
-    const takenAt = Elapsed.of(clock)
+    // later, another process may have taken them again, and knows better what came of them and when to try again
+    const areOurs = () => Elapsed.of(clock) - takenAt < safeLease
     const tooLate = (one: typeof all[number]) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        // another process may have taken it again since, and knows better what came of it
-        Elapsed.of(clock) - takenAt < safeLease ? logged(recorded(one, { _tag: "TooLate" }, now)) : Effect.void)
+      Effect.flatMap(
+        Clock.currentTimeMillis,
+        (now) => areOurs() ? logged(recorded(one, { _tag: "TooLate" }, now)) : Effect.void
+      )
     for (const one of all) {
       count(one, 1)
       untried.set(one, tooLate(one))
@@ -220,7 +229,7 @@ export const make = Effect.fnUntraced(function*(lease: Duration.Duration) {
           ? Effect.map(Clock.currentTimeMillis, (now) => Pace.isMissed(at, now))
           : Effect.succeed(false)
         const send = (one: typeof group[number]) =>
-          attempt(one, isMissed, tooLate(one), (ended, begunAt) => logged(recorded(one, ended, begunAt))).pipe(
+          attempt(one, areOurs, isMissed, tooLate(one), (ended, begunAt) => logged(recorded(one, ended, begunAt))).pipe(
             occupy(one.message.phoneNumberId),
             Effect.flatten,
             Effect.ensuring(Effect.sync(() => count(one, -1)))

@@ -45,6 +45,11 @@ export interface EndWrites {
     readonly messageId: MessageId
     readonly phoneNumberId: PhoneNumberId | null
     readonly dueAt: Instant
+    /**
+     * When work on the lane of its number is due at the latest. Never before now: a message that keeps its place in the
+     * line of its number would otherwise put the number before others that have waited longer for their turn.
+     */
+    readonly workAt: Instant
     /** By how much to raise the number of tries: 0 or 1. */
     readonly tries: number
   }>
@@ -58,22 +63,14 @@ export const end: Decide<EndQueued, Loaded, void, EndWrites> = (loaded, commands
   const delayed: Array<EndWrites["delayed"][number]> = []
   for (const { end, ids, messageId, now: asked, phoneNumberId } of commands) {
     const now = loaded.now(asked)
+    const delay = (dueAt: Instant, tries: 0 | 1) =>
+      delayed.push({ messageId, phoneNumberId, dueAt, workAt: Math.max(dueAt, now), tries })
     switch (end._tag) {
       case "Again":
-        delayed.push({
-          messageId,
-          phoneNumberId,
-          dueAt: Math.min(now + Duration.toMillis(end.after), end.until ?? Infinity),
-          tries: 1
-        })
+        delay(Math.min(now + Duration.toMillis(end.after), end.until ?? Infinity), 1)
         break
       case "Missed":
-        delayed.push({
-          messageId,
-          phoneNumberId,
-          dueAt: end.dueAt ?? now + Duration.toMillis(end.after ?? Duration.zero),
-          tries: 0
-        })
+        delay(end.dueAt ?? now + Duration.toMillis(end.after ?? Duration.zero), 0)
         break
       case "Done":
         dequeued.push(messageId)
@@ -83,7 +80,7 @@ export const end: Decide<EndQueued, Loaded, void, EndWrites> = (loaded, commands
         const send = sends.of(messageId)
         const claim = send?.binding?.claim
         if (claim) {
-          delayed.push({ messageId, phoneNumberId, dueAt: claim.leaseUntil, tries: 0 })
+          delay(claim.leaseUntil, 0)
           break
         }
         dequeued.push(messageId)

@@ -4,6 +4,7 @@
  */
 import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import * as Elapsed from "../Elapsed.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import { notSentInTime } from "../messages/Message.ts"
@@ -52,7 +53,7 @@ export const layer = Layer.effectDiscard(
     /** One piece of work. Returns whether there may be more. */
     const work = Effect.gen(function*() {
       if (!departures.hasRoom()) return false
-      const now = yield* Clock.currentTimeMillis
+      const [now, takenAt] = [yield* Clock.currentTimeMillis, yield* Elapsed.now]
       const worked = yield* store.work({ now, limit, limits, roomOf: departures.roomOf })
       if (Option.isNone(worked)) return false
       const { at, claimed, expired, interval, phoneNumberId } = worked.value
@@ -60,6 +61,7 @@ export const layer = Layer.effectDiscard(
       const leaving = claimed.map((queued) => ({ ...queued, queue: ofCallers }))
       yield* departures.leave<OfCallers, typeof leaving[number]>(
         leaving,
+        takenAt,
         { id: phoneNumberId, interval },
         Effect.fnUntraced(function*(queued, ended, begunAt) {
           const { message: { sendAt }, tries } = queued

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Exit, Latch, Layer, Scope, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, Latch, Layer, Option, Scope, Stream } from "effect"
 import { none } from "../../src/campaigns/CampaignCounts.ts"
 import * as CampaignRunner from "../../src/campaigns/CampaignRunner.ts"
 import { Campaigns, type NewCampaign } from "../../src/campaigns/Campaigns.ts"
@@ -330,6 +330,40 @@ describe("the campaign runner", () => {
       given.storage.isReady = Effect.sleep(300)
       return keepsPace(given, 200, () => Effect.void)
     })
+  )
+
+  it.effect(
+    "a process that stood still while it took a recipient, until the lease was over, leaves the recipient to other processes",
+    campaigning(({ provider }) =>
+      Effect.gen(function*() {
+        const store = yield* CampaignStore
+        let stalls = 0
+        yield* Effect.provideService(startRunner, CampaignStore, {
+          ...store,
+          work: (command) =>
+            Effect.tap(store.work(command), (worked) =>
+              Option.isSome(worked) && worked.value.claimed.length > 0 && stalls++ === 0
+                ? Effect.sleep("2 minutes")
+                : Effect.void)
+        })
+        const error = new ServerError({
+          reason: "provider_unavailable",
+          message: "x",
+          retryAfter: Duration.minutes(15)
+        })
+        provider.answer = (_, call) =>
+          Effect.succeed(call < 2 ? { _tag: "NotSent", error } : { _tag: "Accepted", providerMessageId: "wamid.1" })
+        const { change } = yield* ready(1)
+        yield* change("Start")
+        yield* advance(second)
+        assert.strictEqual(stalls, 1)
+        yield* startRunner
+        yield* advance("10 minutes")
+        assert.lengthOf(provider.calls, 1)
+        yield* advance("7 minutes")
+        assert.lengthOf(provider.calls, 2)
+      })
+    )
   )
 
   it.effect(

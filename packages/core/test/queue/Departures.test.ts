@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Scope } from "effect"
+import * as Elapsed from "../../src/Elapsed.ts"
 import * as Departures from "../../src/queue/Departures.ts"
 import { QueuedMessages } from "../../src/queue/QueuedMessages.ts"
 import * as QueueWorkStep from "../../src/queue/QueueWorkStep.ts"
@@ -33,7 +34,7 @@ const departuresWith = (lane: Departures.Lane | null) =>
         { length: 1600 },
         (_, n) => ({ slot: start + n * interval, message: { status: "queued", phoneNumberId: "num_1" } })
       )
-      yield* departures.leave(taken as never, lane, () => Effect.void)
+      yield* departures.leave(taken as never, yield* Elapsed.now, lane, () => Effect.void)
       yield* advance("5 seconds")
     }).pipe(
       Effect.scoped,
@@ -87,7 +88,7 @@ describe("departures", () => {
           const at = clock.currentTimeMillisUnsafe()
           yield* departures.measure(yield* Clock.currentTimeMillis, at)
           const taken = [{ slot: at, message: { status: "queued" } }]
-          yield* departures.leave(taken as never, { id: "num_1", interval }, () => Effect.void)
+          yield* departures.leave(taken as never, yield* Elapsed.now, { id: "num_1", interval }, () => Effect.void)
         })
         yield* leave
         while (left.length === 0) yield* advance("1 millis")
@@ -126,6 +127,7 @@ describe("departures", () => {
         }))
         yield* departures.leave(
           taken as never,
+          yield* Elapsed.now,
           { id: "num_1", interval: 0 },
           (one, { _tag }) => Effect.sync(() => void ended.push(`${one.message.id} ${_tag}`))
         )
@@ -163,15 +165,17 @@ describe("departures", () => {
       slots: ReadonlyArray<readonly [id: string, slot: number, sendUntil?: number]>,
       record: unknown = recorded
     ) =>
-      departures.leave(
-        slots.map(([id, slot, sendUntil]) => ({
-          slot,
-          sendUntil,
-          message: { id, status: "queued", phoneNumberId: "num_1" }
-        })) as never,
-        { id: "num_1", interval: 10 },
-        record as never
-      )
+      Effect.flatMap(Elapsed.now, (now) =>
+        departures.leave(
+          slots.map(([id, slot, sendUntil]) => ({
+            slot,
+            sendUntil,
+            message: { id, status: "queued", phoneNumberId: "num_1" }
+          })) as never,
+          now,
+          { id: "num_1", interval: 10 },
+          record as never
+        ))
     return { sent, ended, leave, close: Scope.close(scope, Exit.void) }
   })
 
@@ -234,20 +238,30 @@ describe("departures", () => {
       assert.deepStrictEqual([sent, ended], [[], ["new TooLate"]])
     }).pipe(at(start)))
 
+  it.effect("a message that another process may have taken since is neither sent nor ended when its turn comes", () =>
+    Effect.gen(function*() {
+      const { ended, leave, sent } = yield* slowSends("1 second")
+      yield* leave([["old", start + 2 * minute, start + hour], ["new", start + minute / 2, start + hour]])
+      yield* advance("5 minutes")
+      assert.deepStrictEqual([sent, ended], [["new"], ["new Settled"]])
+    }).pipe(at(start)))
+
   it.effect("a number whose messages fill the provider's places delays no other number", () =>
     Effect.gen(function*() {
       const begun = new Map<string, Array<number>>()
       yield* Effect.gen(function*() {
         const departures = yield* Departures.make(QueueWorkStep.lease)
         const leave = (phoneNumberId: string, count: number) =>
-          departures.leave(
-            Array.from(
-              { length: count },
-              () => ({ slot: start, message: { status: "queued", phoneNumberId } })
-            ) as never,
-            { id: phoneNumberId, interval: 0 },
-            () => Effect.void
-          )
+          Effect.flatMap(Elapsed.now, (now) =>
+            departures.leave(
+              Array.from(
+                { length: count },
+                () => ({ slot: start, message: { status: "queued", phoneNumberId } })
+              ) as never,
+              now,
+              { id: phoneNumberId, interval: 0 },
+              () => Effect.void
+            ))
         yield* leave("num_busy", 1600)
         yield* leave("num_other", 1)
         yield* advance("10 seconds")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { ContactStore } from "../../src/contacts/ContactStore.ts"
 import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
@@ -302,6 +302,40 @@ describe("the runner of the queue", () => {
         yield* advance("5 seconds")
         assert.isDefined(stopping.pollUnsafe())
         assert.isBelow(provider.calls.length, 10)
+      })
+    )
+  )
+
+  it.effect(
+    "a process that stood still while it took a message, until the lease was over, leaves the message to other processes",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        const store = yield* QueueStore
+        const { enqueue, get } = yield* caller
+        const error = new ServerError({
+          reason: "provider_unavailable",
+          message: "x",
+          retryAfter: Duration.minutes(15)
+        })
+        provider.answer = (_, call) =>
+          Effect.succeed(call < 2 ? { _tag: "NotSent", error } : { _tag: "Accepted", providerMessageId: "wamid.1" })
+        const id = yield* enqueue("k")
+        let stalls = 1
+        yield* Effect.provideService(startRunner(), QueueStore, {
+          ...store,
+          work: (command) =>
+            Effect.tap(
+              store.work(command),
+              (worked) => Option.isSome(worked) && stalls-- > 0 ? Effect.sleep("2 minutes") : Effect.void
+            )
+        })
+        yield* advance(second)
+        yield* startRunner()
+        yield* advance("10 minutes")
+        assert.lengthOf(provider.calls, 1)
+        yield* advance("7 minutes")
+        assert.lengthOf(provider.calls, 2)
+        assert.strictEqual((yield* get(id)).status, "sent")
       })
     )
   )

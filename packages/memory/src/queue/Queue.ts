@@ -22,13 +22,19 @@ const laneOf = (
   return made
 }
 
-/** Changes when a message of a lane is due. */
-export const setDue = (memory: Memory, kept: LaneRecord, queued: QueuedRecord, dueAt: Time.Instant): void => {
+/** Changes when a message of a lane is due, and makes the lane's work due at `workAt`, unless it is due earlier. */
+export const setDue = (
+  memory: Memory,
+  kept: LaneRecord,
+  queued: QueuedRecord,
+  dueAt: Time.Instant,
+  workAt: Time.Instant = dueAt
+): void => {
   queued.dueAt = dueAt
   kept.order.push({ dueAt, messageId: queued.messageId })
-  const { workAt } = kept.lane
-  if (workAt !== null && workAt <= dueAt) return
-  kept.lane = { ...kept.lane, workAt: dueAt }
+  const before = kept.lane.workAt
+  if (before !== null && before <= workAt) return
+  kept.lane = { ...kept.lane, workAt }
   memory.queueHint.notify()
 }
 

@@ -30,12 +30,12 @@ const end = (memory: Memory, command: QueueEndStep.EndQueued): void => {
   const campaignId = memory.messages.get(command.messageId)?.campaignId ?? null
   const lane = command.phoneNumberId === null ? undefined : memory.lanes.get(command.phoneNumberId)
   const queue = campaignId === null ? lane?.queue : memory.campaigns.get(campaignId)?.queue
-  for (const { dueAt, messageId, tries } of writes.delayed) {
+  for (const { dueAt, messageId, tries, workAt } of writes.delayed) {
     const queued = queue?.get(messageId)
     if (queued === undefined) continue
     queued.tries += tries
     if (lane === undefined) queued.dueAt = dueAt
-    else setDue(memory, lane, queued, dueAt)
+    else setDue(memory, lane, queued, dueAt, workAt)
   }
   for (const id of writes.dequeued) dequeue(memory, id)
   writeSends(memory, writes.sends)

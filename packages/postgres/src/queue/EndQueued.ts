@@ -16,7 +16,7 @@ const lockQueue = unlessEmpty(
 )
 
 const delay = unlessEmpty(
-  columns<Omit<QueueEndStep.EndWrites["delayed"][number], "phoneNumberId">>({
+  columns<Omit<QueueEndStep.EndWrites["delayed"][number], "phoneNumberId" | "workAt">>({
     messageId: "text",
     dueAt: "bigint",
     tries: "integer"
@@ -45,7 +45,7 @@ export const end: StepOptions<QueueEndStep.EndQueued, SendBatch.Loaded, void, Qu
       ]),
       ...awaitDeadlines(sends.deadlines),
       ...hurryLanes(
-        delayed.flatMap(({ dueAt, phoneNumberId }) => phoneNumberId === null ? [] : [{ phoneNumberId, dueAt }])
+        delayed.flatMap(({ phoneNumberId, workAt }) => phoneNumberId === null ? [] : [{ phoneNumberId, dueAt: workAt }])
       )
     ]
   }

@@ -161,6 +161,25 @@ export const tests = (it: Fixture.It): void => {
       assert.deepStrictEqual(again.map(({ tries }) => tries), [0, 0, 0])
     }))
 
+  it.effect("after messages of a number are given back, messages of other numbers that were due before that come first", () =>
+    Effect.gen(function*() {
+      const [own, other] = [yield* world, yield* world]
+      const at = Math.max(own.start, other.start) + minute
+      yield* queued(own, { later: { sendAt: at } })
+      const [taken] = yield* due(own, at)
+      yield* queued(other, { later: { sendAt: at + second } })
+      yield* ended(taken!, at + 2 * second, { _tag: "Missed", dueAt: at })
+      const numbers: Array<string> = []
+      const both = [other.number.id, own.number.id]
+      for (let pieces = 0; numbers.length < 2; pieces++) {
+        assert.isBelow(pieces, 500, "work never ends")
+        const worked = yield* QueueFixture.work(at + 2 * second)
+        if (worked === undefined) break
+        if (worked.claimed.length > 0 && both.includes(worked.phoneNumberId)) numbers.push(worked.phoneNumberId)
+      }
+      assert.deepStrictEqual(numbers, both)
+    }))
+
   it.effect("a message that fails has its event, leaves the queue, and its key answers as before", () =>
     Effect.gen(function*() {
       const store = yield* MessageStore.MessageStore
