@@ -266,6 +266,32 @@ layer(DeliveryProcesses.layer, { excludeTestServices: true })("concurrent steps 
       assert.deepStrictEqual((yield* QueueFixture.due(own, at + 1)).map(({ message: { id } }) => id), [message.id])
     }))
 
+  it.effect("a message that is given back while its number is worked on is not forgotten", () =>
+    Effect.gen(function*() {
+      const client = yield* PgClient.PgClient
+      const own = yield* world()
+      const at = own.start + minute
+      yield* QueueFixture.queued(own, { later: { sendAt: at } })
+      const [taken] = yield* QueueFixture.due(own, at)
+      yield* QueueFixture.queued(own, { later: { sendAt: at } })
+      const now = at + second
+      const goesOn = yield* Deferred.make<void>()
+      const begun = yield* Deferred.make<void>()
+      const working = yield* begin(client.withTransaction(
+        carryOut(work, [{ now, limit: 10, limits: Fixture.roomy, asked: now }]).pipe(
+          Effect.tap(() => Deferred.succeed(begun, undefined)),
+          Effect.tap(() => Deferred.await(goesOn))
+        )
+      ))
+      yield* Effect.raceFirst(Deferred.await(begun), Fiber.join(working))
+      const ending = yield* beginAndWait(QueueFixture.ended(taken!, now, { _tag: "Missed", dueAt: at }))
+      yield* Deferred.succeed(goesOn, undefined)
+      assert.deepStrictEqual((yield* Fiber.join(working)).map((worked) => worked?.claimed.length), [1])
+      yield* Fiber.join(ending)
+      const due = yield* QueueFixture.due(own, now)
+      assert.deepStrictEqual(due.map(({ message: { id } }) => id), [taken!.message.id])
+    }))
+
   it.effect("messages that another transaction holds, and leaves as they are, are looked at again", () =>
     Effect.gen(function*() {
       const client = yield* PgClient.PgClient

@@ -44,12 +44,14 @@ export const openLanes = (
 const hurry = unlessEmpty(
   columns<Due>({ phoneNumberId: "text", dueAt: "bigint" }),
   (rows) =>
+    // judged by the lanes as they are once they are locked: whoever held one may have made its work due later
     `with due as materialized (
-    select l.phone_number_id, d.due_at from ${rows("d")} join wac.send_lanes l on l.phone_number_id = d.phone_number_id
+    select l.phone_number_id, l.work_at, d.due_at
+    from ${rows("d")} join wac.send_lanes l on l.phone_number_id = d.phone_number_id
     order by l.phone_number_id for no key update of l
   )
   update wac.send_lanes l set work_at = d.due_at from due d
-  where l.phone_number_id = d.phone_number_id and (l.work_at is null or l.work_at > d.due_at)`
+  where l.phone_number_id = d.phone_number_id and (d.work_at is null or d.work_at > d.due_at)`
 )
 
 /** The statements that make the work of existing lanes due at these times, unless it is due earlier. */
