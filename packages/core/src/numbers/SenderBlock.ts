@@ -27,7 +27,8 @@ export type SenderBlockScope = typeof SenderBlockScope.Type
 
 /**
  * What a block rests on: the error of a `send`, a `report` of the provider without an end, or its report of a block with
- * an end (`term`). The error of a message that the block before allowed is a report too: that block cannot be its cause.
+ * an end (`term`). If a response refuses a message that the block before allowed, its error is a report too: that block
+ * cannot be its cause.
  */
 export const SenderBlockBasis = Schema.Literals(["send", "report", "term"])
 export type SenderBlockBasis = typeof SenderBlockBasis.Type
@@ -109,7 +110,8 @@ const endsLater = (a: SenderBlock, b: SenderBlock): boolean => (a.until ?? Infin
  * The block after the provider has reported `next`. A block for the same reason continues and keeps its start. The error
  * of a send says nothing against a block that ends later, which keeps its end and scope: the send may have met that
  * block. A later report does, such as the ban of an account that was restricted; errors of sends that meet the ban leave
- * it what the block rests on, so that an earlier restriction does not replace it.
+ * it what the block rests on, so that an earlier restriction does not replace it, and leave its scope: most of them do not
+ * show whether the message was a reply.
  */
 export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock => {
   if (before?.reason !== next.reason) return next
@@ -119,7 +121,7 @@ export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBl
   return {
     ...next,
     basis: before.basis === "report" ? "report" : "send",
-    scope: before.scope === "all" ? "all" : next.scope,
+    scope: before.basis === "report" || before.scope === "all" ? before.scope : next.scope,
     since
   }
 }
@@ -133,7 +135,7 @@ export const afterOlder = (held: SenderBlock, older: SenderBlock): SenderBlock |
   if (older.reason !== held.reason || held.basis !== "send") return undefined
   if (endsLater(older, held)) return renewed(held, older)
   return older.basis === "report" && inForce(older, held.since)
-    ? { ...held, basis: "report", since: Math.min(held.since, older.since) }
+    ? { ...held, basis: "report", scope: older.scope, since: Math.min(held.since, older.since) }
     : undefined
 }
 

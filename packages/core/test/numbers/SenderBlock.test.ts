@@ -84,6 +84,18 @@ describe("a block", () => {
     assert.deepStrictEqual(SenderBlock.renewed(ban, other), other)
   })
 
+  it("the error of a send leaves replies allowed that a restriction without an end allows, whichever was reported first", () => {
+    const restricted = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window" } as const
+    const met = SenderBlock.of("restricted", start + minute, detail, "send")
+    const kept = { ...met, basis: "report", scope: "outside_window", since: start } as const
+    assert.deepStrictEqual(SenderBlock.renewed(restricted, met), kept)
+    assert.deepStrictEqual(SenderBlock.afterOlder(met, restricted), kept)
+    // nothing shows which messages the cause stops once an end has passed, or if only sends have met it
+    for (const basis of ["term", "send"] as const) {
+      assert.deepStrictEqual(SenderBlock.renewed({ ...restricted, basis }, met), { ...met, since: start })
+    }
+  })
+
   it("an older report without an end becomes what a block rests on if a send met it until sends were tried again", () => {
     const ban = SenderBlock.of("restricted", start, detail)
     const met = (since: number) => ({ ...SenderBlock.of("restricted", start + 5 * hour, null, "send"), since })

@@ -22,7 +22,7 @@ interface Report {
 /**
  * The expected block after reports that arrived in this order. The provider's times are whole seconds, so a block
  * counts from the end of its second. The error of a send gives way to a block that ends later, whichever was reported or
- * arrived first, and the block rests on a report without an end if there is one.
+ * arrived first. The block rests on a report without an end if there is one, which also keeps its scope.
  */
 const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber["block"] => {
   let held = null as PhoneNumber.PhoneNumber["block"]
@@ -42,14 +42,14 @@ const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber[
           : endsLater(block, held)
           ? block
           : block.basis === "report" && (block.until ?? Infinity) > held.since
-          ? { ...held, basis: "report" as const }
+          ? { ...held, basis: "report" as const, scope: block.scope }
           : undefined
         : block.basis !== "send"
         ? block
         : endsLater(held, block)
         ? held
         : held.basis === "report"
-        ? { ...block, basis: "report" as const }
+        ? { ...block, basis: "report" as const, scope: held.scope }
         : block
       if (next === undefined) continue
       // a repeated block for the reason in force keeps its start
@@ -261,6 +261,20 @@ export const tests = (it: Fixture.It): void => {
         const reports = isRestrictionFirst ? [restriction, ban] : [ban, restriction]
         for (const block of reports) yield* observe({ providerNumberId }, block.since, { block })
         assert.deepStrictEqual((yield* numberOf(own)).block, isRestrictionFirst ? { ...ban, since: start } : ban)
+      }
+    }))
+
+  it.effect("a restriction without an end still allows replies after the error of a send, in whichever order they arrive", () =>
+    Effect.gen(function*() {
+      for (const isRestrictionFirst of [true, false]) {
+        const own = yield* world()
+        const { number: { providerNumberId }, start } = own
+        const restriction = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window" } as const
+        const met = SenderBlock.of("restricted", start + 5000, detail, "send")
+        for (const block of isRestrictionFirst ? [restriction, met] : [met, restriction]) {
+          yield* observe({ providerNumberId }, block.since, { block })
+        }
+        assert.deepStrictEqual((yield* numberOf(own)).block, { ...restriction, until: met.until })
       }
     }))
 
