@@ -41,7 +41,7 @@ export interface SenderBlock {
   readonly since: Instant
   /** When sends are tried again; `null` if only the provider or the operator can lift the block. */
   readonly until: Instant | null
-  /** The provider's error. */
+  /** The provider's error, or the cause that it reported. */
   readonly provider: ProviderDetail | null
 }
 
@@ -109,21 +109,17 @@ const endsLater = (a: SenderBlock, b: SenderBlock): boolean => (a.until ?? Infin
 /**
  * The block after the provider has reported `next`. A block for the same reason continues and keeps its start. The error
  * of a send says nothing against a block that ends later, which keeps its end and scope: the send may have met that
- * block. A later report does, such as the ban of an account that was restricted; errors of sends that meet the ban leave
- * it what the block rests on, so that an earlier restriction does not replace it, and leave its scope: most of them do not
- * show whether the message was a reply.
+ * block. A later report does, such as the ban of an account that was restricted. Errors of sends that meet the ban move
+ * only its end: it remains what the block rests on, so that an earlier restriction does not replace it; its cause, by
+ * which the provider lifts it; and its scope, since most errors do not show whether the message was a reply.
  */
 export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock => {
   if (before?.reason !== next.reason) return next
   const since = Math.min(before.since, next.since)
   if (next.basis !== "send") return { ...next, since }
   if (endsLater(before, next)) return { ...before, since }
-  return {
-    ...next,
-    basis: before.basis === "report" ? "report" : "send",
-    scope: before.basis === "report" || before.scope === "all" ? before.scope : next.scope,
-    since
-  }
+  if (before.basis === "report") return { ...before, since, until: next.until }
+  return { ...next, scope: before.scope === "all" ? "all" : next.scope, since }
 }
 
 /**
@@ -134,9 +130,7 @@ export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBl
 export const afterOlder = (held: SenderBlock, older: SenderBlock): SenderBlock | undefined => {
   if (older.reason !== held.reason || held.basis !== "send") return undefined
   if (endsLater(older, held)) return renewed(held, older)
-  return older.basis === "report" && inForce(older, held.since)
-    ? { ...held, basis: "report", scope: older.scope, since: Math.min(held.since, older.since) }
-    : undefined
+  return older.basis === "report" && inForce(older, held.since) ? renewed(older, held) : undefined
 }
 
 const words: Readonly<Record<SenderBlockReason, string>> = {
