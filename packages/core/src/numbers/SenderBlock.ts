@@ -107,17 +107,24 @@ export const isOver = (before: SenderBlock | null, next: SenderBlock, now: Insta
 const endsLater = (a: SenderBlock, b: SenderBlock): boolean => (a.until ?? Infinity) > (b.until ?? Infinity)
 
 /**
+ * Whether `next` is the error of a send that says nothing against the block `before`, because that block has the same
+ * reason and ends later: the send may have met it.
+ */
+export const hasMet = (before: SenderBlock | null, next: SenderBlock): boolean =>
+  next.basis === "send" && before?.reason === next.reason && endsLater(before, next)
+
+/**
  * The block after the provider has reported `next`. A block for the same reason continues and keeps its start. The error
- * of a send says nothing against a block that ends later, which keeps its end and scope: the send may have met that
- * block. A later report does, such as the ban of an account that was restricted. Errors of sends that meet the ban move
- * only its end: it remains what the block rests on, so that an earlier restriction does not replace it; its cause, by
- * which the provider lifts it; and its scope, since most errors do not show whether the message was a reply.
+ * of a send leaves a block that it may have met ({@link hasMet}) as it is. A later report replaces the block, such as the
+ * ban of an account that was restricted. Errors of sends that meet the ban move only its end. The ban remains what the
+ * block rests on, so that an earlier restriction does not replace it. The block keeps its cause, by which the provider
+ * lifts it, and its scope, since most errors do not show whether the message was a reply.
  */
 export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock => {
   if (before?.reason !== next.reason) return next
   const since = Math.min(before.since, next.since)
   if (next.basis !== "send") return { ...next, since }
-  if (endsLater(before, next)) return { ...before, since }
+  if (hasMet(before, next)) return { ...before, since }
   if (before.basis === "report") return { ...before, since, until: next.until }
   return { ...next, scope: before.scope === "all" ? "all" : next.scope, since }
 }

@@ -96,6 +96,17 @@ describe("a block", () => {
     }
   })
 
+  it("the error of a send may have met a block only if the block has the same reason and ends later", () => {
+    const met = SenderBlock.of("restricted", start, null, "send")
+    const held = { ...met, basis: "term", until: met.until! + 1 } as const
+    assert.isTrue(SenderBlock.hasMet(held, met))
+    assert.isTrue(SenderBlock.hasMet({ ...held, until: null }, met))
+    assert.isFalse(SenderBlock.hasMet({ ...held, until: met.until }, met))
+    assert.isFalse(SenderBlock.hasMet({ ...held, reason: "payment" }, met))
+    assert.isFalse(SenderBlock.hasMet(held, { ...met, basis: "report" }))
+    assert.isFalse(SenderBlock.hasMet(null, met))
+  })
+
   it("an older report without an end becomes what a block rests on if a send met it until sends were tried again", () => {
     const ban = SenderBlock.of("restricted", start, detail)
     const met = (since: number) => ({ ...SenderBlock.of("restricted", start + 5 * hour, null, "send"), since })

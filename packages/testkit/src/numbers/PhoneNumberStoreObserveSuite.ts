@@ -22,8 +22,8 @@ interface Report {
 /**
  * The expected block after reports that arrived in this order. The provider's times are whole seconds, so a block
  * counts from the end of its second. The error of a send gives way to a block that ends later, whichever was reported or
- * arrived first. The block rests on a report without an end if there is one, of which the error of a send moves only the
- * end.
+ * arrived first, and changes nothing if the block arrived first. The block rests on a report without an end if there is
+ * one, of which the error of a send moves only the end.
  */
 const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber["block"] => {
   let held = null as PhoneNumber.PhoneNumber["block"]
@@ -53,8 +53,10 @@ const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber[
         ? { ...held, until: block.until }
         : block
       if (next === undefined) continue
+      const isKept = next === held
       // a repeated block for the reason in force keeps its start
       held = { ...next, since: Math.min(held.since, block.since) }
+      if (isKept) continue
     }
     heldAt = Math.max(heldAt, at)
   }
@@ -262,6 +264,28 @@ export const tests = (it: Fixture.It): void => {
         const reports = isRestrictionFirst ? [restriction, ban] : [ban, restriction]
         for (const block of reports) yield* observe({ providerNumberId }, block.since, { block })
         assert.deepStrictEqual((yield* numberOf(own)).block, isRestrictionFirst ? { ...ban, since: start } : ban)
+      }
+    }))
+
+  it.effect("the error of a send that met a restriction with an end hides no report of before the error that arrives later", () =>
+    Effect.gen(function*() {
+      for (const later of ["ban", "restriction", "lift"] as const) {
+        const own = yield* world()
+        const { number: { providerNumberId }, start } = own
+        const restriction = {
+          ...SenderBlock.of("restricted", start, detail),
+          scope: "outside_window",
+          until: start + 24 * hour,
+          basis: "term"
+        } as const
+        const ban = SenderBlock.of("restricted", start + hour, { code: "DISABLED_UPDATE", message: "DISABLE" })
+        const longer = { ...restriction, since: start + hour, until: start + 7 * 24 * hour }
+        const met = SenderBlock.of("restricted", start + hour + 5000, { code: "131031", message: "Locked" }, "send")
+        for (const block of [restriction, met]) yield* observe({ providerNumberId }, block.since, { block })
+        assert.deepStrictEqual((yield* numberOf(own)).block, restriction)
+        const change = later === "lift" ? { lifts: "restricted" as const } : { block: later === "ban" ? ban : longer }
+        yield* observe({ providerNumberId }, start + hour, change)
+        assert.deepStrictEqual((yield* numberOf(own)).block, change.block ? { ...change.block, since: start } : null)
       }
     }))
 
