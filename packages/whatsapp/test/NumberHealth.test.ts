@@ -239,7 +239,7 @@ describe("looking at the numbers", () => {
           Object.entries(blocks).map(([providerNumberId, block]) => ({ ...sender, providerNumberId, block }))
         ))
       const changes = (yield* told.waitFor(7)).map((item) => item._tag === "Number" ? item.change : item)
-      const lifts = { lifts: "restricted" }
+      const lifts = { lifts: "restricted" } as const
       assert.deepStrictEqual(changes, [lifts, { lifts: "registration" }, {}, {}, {}, lifts, lifts])
     }))
 
