@@ -24,8 +24,9 @@ export const isOptOut = (error: GraphError): boolean =>
   Classification.meaningOf(error, undefined).effect?._tag === "OptOut"
 
 /**
- * The block that follows from an error. A restriction that allows replies is why a template was refused, and leaves them
- * allowed; that a reply was refused shows that there is more than the restriction.
+ * The block that follows from an error. A restriction that allows replies is why a template was refused after sends were
+ * tried again, and leaves replies allowed. That a reply was refused shows that there is more than the restriction, and so
+ * does a template while the restriction is in force, which lets only those within a service window pass.
  */
 const blockOf = (
   reason: SenderBlock.SenderBlockReason,
@@ -33,7 +34,7 @@ const blockOf = (
   { at, held, template }: Pick<Subject, "at" | "held" | "template">
 ): SenderBlock.SenderBlock => {
   if (held?.reason !== reason || held.scope !== "outside_window") return SenderBlock.of(reason, at, provider, "send")
-  return template === undefined
+  return template === undefined || SenderBlock.inForce(held, at)
     ? SenderBlock.of(reason, at, provider)
     : { ...SenderBlock.of(reason, at, provider, "send"), scope: held.scope }
 }

@@ -220,12 +220,16 @@ describe("looking at the numbers", () => {
 
   it.effect("a number that is connected again has no block for its former status, and keeps every other", () =>
     Effect.gen(function*() {
+      const banned = SenderBlock.of("restricted", 0, { code: "BANNED", message: "the number's status is banned" })
+      const met = SenderBlock.of("restricted", 3_600_000, { code: "131031", message: "Locked" }, "send")
       const blocks: { readonly [id: string]: SenderBlock.SenderBlock } = {
-        a: SenderBlock.of("restricted", 0, { code: "BANNED", message: "the number's status is banned" }),
+        a: banned,
         b: SenderBlock.of("registration", 0, { code: "DISCONNECTED", message: "the number's status is disconnected" }),
         c: SenderBlock.of("restricted", 0, { code: "DISABLED_UPDATE", message: "DISABLE" }),
         d: SenderBlock.of("restricted", 0, { code: "131031", message: "Locked" }, "send"),
-        e: SenderBlock.of("restricted", 0, { code: "BANNED", message: "the number's status is banned" })
+        e: banned,
+        f: SenderBlock.renewed(banned, met),
+        g: SenderBlock.renewed(met, banned)
       }
       const upstream = yield* Upstream.serve((socket, { target }) => {
         socket.write(answer({ status: target.startsWith("/v25.0/e?") ? "PENDING" : "CONNECTED" }))
@@ -234,8 +238,9 @@ describe("looking at the numbers", () => {
         Effect.succeed(
           Object.entries(blocks).map(([providerNumberId, block]) => ({ ...sender, providerNumberId, block }))
         ))
-      const changes = (yield* told.waitFor(5)).map((item) => item._tag === "Number" ? item.change : item)
-      assert.deepStrictEqual(changes, [{ lifts: "restricted" }, { lifts: "registration" }, {}, {}, {}])
+      const changes = (yield* told.waitFor(7)).map((item) => item._tag === "Number" ? item.change : item)
+      const lifts = { lifts: "restricted" } as const
+      assert.deepStrictEqual(changes, [lifts, { lifts: "registration" }, {}, {}, {}, lifts, lifts])
     }))
 
   it.effect("a look uses the number's own credentials, if it has some", () =>

@@ -176,8 +176,9 @@ export type ReportTimes = { readonly [Field in Exclude<keyof NumberChange, "lift
 const blockMayBeLaterBy = 999
 
 /**
- * The block after a change; `undefined` if the change is not about the block, came too late ({@link SenderBlock.isOver}),
- * or is older than the report in force and adds nothing to it ({@link SenderBlock.afterOlder}).
+ * The block after a change, and the time of the report in force. `undefined` if the change is not about the block, came
+ * too late ({@link SenderBlock.isOver}), or is older than the report in force and adds nothing to it
+ * ({@link SenderBlock.afterOlder}).
  */
 const blockAfter = (
   before: SenderBlock.SenderBlock | null,
@@ -185,16 +186,21 @@ const blockAfter = (
   at: Instant,
   now: Instant,
   toldAt: Instant = at
-): { readonly block: SenderBlock.SenderBlock | null } | undefined => {
+): { readonly block: SenderBlock.SenderBlock | null; readonly toldAt: Instant } | undefined => {
+  const latest = Math.max(at, toldAt)
   if (block === undefined) {
     const isLifted = lifts !== undefined && at >= toldAt && (before === null || before.reason === lifts)
-    return isLifted ? { block: null } : undefined
+    return isLifted ? { block: null, toldAt: latest } : undefined
   }
   if (block !== null && SenderBlock.isOver(before, block, now)) return undefined
   const isOlder = at + (block === null ? 0 : blockMayBeLaterBy) < toldAt
-  if (!isOlder) return { block: block && SenderBlock.renewed(before, block) }
+  if (!isOlder) {
+    // an error that says nothing against the block must not hide what was reported before it and arrives after it
+    const isReport = block === null || !SenderBlock.hasMet(before, block)
+    return { block: block && SenderBlock.renewed(before, block), toldAt: isReport ? latest : toldAt }
+  }
   const after = block && before && SenderBlock.afterOlder(before, block)
-  return after ? { block: after } : undefined
+  return after ? { block: after, toldAt: latest } : undefined
 }
 
 /**
@@ -213,7 +219,7 @@ export const observe = (
   return {
     number: {
       ...number,
-      ...blocked,
+      ...(blocked === undefined ? {} : { block: blocked.block }),
       learned: {
         tier: isNews("tier") ? tier : number.learned.tier,
         messagingLimit: isNews("messagingLimit") ? messagingLimit : number.learned.messagingLimit,
@@ -222,7 +228,7 @@ export const observe = (
     },
     toldAt: {
       ...toldAt,
-      ...(blocked === undefined ? {} : { block: Math.max(at, toldAt.block ?? at) }),
+      ...(blocked === undefined ? {} : { block: blocked.toldAt }),
       ...(isNews("tier") ? { tier: at } : {}),
       ...(isNews("messagingLimit") ? { messagingLimit: at } : {}),
       ...(isNews("quality") ? { quality: at } : {})

@@ -27,7 +27,8 @@ export type SenderBlockScope = typeof SenderBlockScope.Type
 
 /**
  * What a block rests on: the error of a `send`, a `report` of the provider without an end, or its report of a block with
- * an end (`term`). The error of a message that the block before allowed is a report too: that block cannot be its cause.
+ * an end (`term`). If a response refuses a message that the block before allowed, its error is a report too: that block
+ * cannot be its cause.
  */
 export const SenderBlockBasis = Schema.Literals(["send", "report", "term"])
 export type SenderBlockBasis = typeof SenderBlockBasis.Type
@@ -40,7 +41,7 @@ export interface SenderBlock {
   readonly since: Instant
   /** When sends are tried again; `null` if only the provider or the operator can lift the block. */
   readonly until: Instant | null
-  /** The provider's error. */
+  /** The provider's error, or the cause that it reported. */
   readonly provider: ProviderDetail | null
 }
 
@@ -106,22 +107,26 @@ export const isOver = (before: SenderBlock | null, next: SenderBlock, now: Insta
 const endsLater = (a: SenderBlock, b: SenderBlock): boolean => (a.until ?? Infinity) > (b.until ?? Infinity)
 
 /**
+ * Whether `next` is the error of a send that says nothing against the block `before`, because that block has the same
+ * reason and ends later: the send may have met it.
+ */
+export const hasMet = (before: SenderBlock | null, next: SenderBlock): boolean =>
+  next.basis === "send" && before?.reason === next.reason && endsLater(before, next)
+
+/**
  * The block after the provider has reported `next`. A block for the same reason continues and keeps its start. The error
- * of a send says nothing against a block that ends later, which keeps its end and scope: the send may have met that
- * block. A later report does, such as the ban of an account that was restricted; errors of sends that meet the ban leave
- * it what the block rests on, so that an earlier restriction does not replace it.
+ * of a send leaves a block that it may have met ({@link hasMet}) as it is. A later report replaces the block, such as the
+ * ban of an account that was restricted. Errors of sends that meet the ban move only its end. The ban remains what the
+ * block rests on, so that an earlier restriction does not replace it. The block keeps its cause, by which the provider
+ * lifts it, and its scope, since most errors do not show whether the message was a reply.
  */
 export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBlock => {
   if (before?.reason !== next.reason) return next
   const since = Math.min(before.since, next.since)
   if (next.basis !== "send") return { ...next, since }
-  if (endsLater(before, next)) return { ...before, since }
-  return {
-    ...next,
-    basis: before.basis === "report" ? "report" : "send",
-    scope: before.scope === "all" ? "all" : next.scope,
-    since
-  }
+  if (hasMet(before, next)) return { ...before, since }
+  if (before.basis === "report") return { ...before, since, until: next.until }
+  return { ...next, scope: before.scope === "all" ? "all" : next.scope, since }
 }
 
 /**
@@ -132,9 +137,7 @@ export const renewed = (before: SenderBlock | null, next: SenderBlock): SenderBl
 export const afterOlder = (held: SenderBlock, older: SenderBlock): SenderBlock | undefined => {
   if (older.reason !== held.reason || held.basis !== "send") return undefined
   if (endsLater(older, held)) return renewed(held, older)
-  return older.basis === "report" && inForce(older, held.since)
-    ? { ...held, basis: "report", since: Math.min(held.since, older.since) }
-    : undefined
+  return older.basis === "report" && inForce(older, held.since) ? renewed(older, held) : undefined
 }
 
 const words: Readonly<Record<SenderBlockReason, string>> = {

@@ -75,23 +75,42 @@ describe("a block", () => {
   it("the error of a send leaves a report without an end what the block rests on, and takes the place of an ended end", () => {
     const ban = SenderBlock.of("restricted", start, detail)
     const again = SenderBlock.of("restricted", start + 2 * hour, null, "send")
-    assert.deepStrictEqual(SenderBlock.renewed(ban, again), { ...again, basis: "report", since: start })
+    assert.deepStrictEqual(SenderBlock.renewed(ban, again), { ...ban, until: again.until })
     assert.deepStrictEqual(SenderBlock.renewed({ ...ban, basis: "term" }, again), { ...again, since: start })
     // it was on its way before the ban, and met the restriction
     const late = { ...SenderBlock.of("restricted", start + minute, null, "send"), scope: "outside_window" } as const
-    assert.deepStrictEqual(SenderBlock.renewed(ban, late), { ...late, basis: "report", scope: "all", since: start })
+    assert.deepStrictEqual(SenderBlock.renewed(ban, late), { ...ban, until: late.until })
     const other = SenderBlock.of("payment", start + 2 * hour, null, "send")
     assert.deepStrictEqual(SenderBlock.renewed(ban, other), other)
+  })
+
+  it("the error of a send leaves replies allowed that a restriction without an end allows, whichever was reported first", () => {
+    const restricted = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window" } as const
+    const met = SenderBlock.of("restricted", start + minute, null, "send")
+    const kept = { ...restricted, until: met.until }
+    assert.deepStrictEqual(SenderBlock.renewed(restricted, met), kept)
+    assert.deepStrictEqual(SenderBlock.afterOlder(met, restricted), kept)
+    // nothing shows which messages the cause stops once an end has passed, or if only sends have met it
+    for (const basis of ["term", "send"] as const) {
+      assert.deepStrictEqual(SenderBlock.renewed({ ...restricted, basis }, met), { ...met, since: start })
+    }
+  })
+
+  it("the error of a send may have met a block only if the block has the same reason and ends later", () => {
+    const met = SenderBlock.of("restricted", start, null, "send")
+    const held = { ...met, basis: "term", until: met.until! + 1 } as const
+    assert.isTrue(SenderBlock.hasMet(held, met))
+    assert.isTrue(SenderBlock.hasMet({ ...held, until: null }, met))
+    assert.isFalse(SenderBlock.hasMet({ ...held, until: met.until }, met))
+    assert.isFalse(SenderBlock.hasMet({ ...held, reason: "payment" }, met))
+    assert.isFalse(SenderBlock.hasMet(held, { ...met, basis: "report" }))
+    assert.isFalse(SenderBlock.hasMet(null, met))
   })
 
   it("an older report without an end becomes what a block rests on if a send met it until sends were tried again", () => {
     const ban = SenderBlock.of("restricted", start, detail)
     const met = (since: number) => ({ ...SenderBlock.of("restricted", start + 5 * hour, null, "send"), since })
-    assert.deepStrictEqual(SenderBlock.afterOlder(met(start + minute), ban), {
-      ...met(start + minute),
-      basis: "report",
-      since: start
-    })
+    assert.deepStrictEqual(SenderBlock.afterOlder(met(start + minute), ban), { ...ban, until: start + 6 * hour })
     assert.isUndefined(SenderBlock.afterOlder(met(start + hour), ban))
     assert.isUndefined(SenderBlock.afterOlder(met(start), { ...ban, basis: "send" }))
     assert.isUndefined(SenderBlock.afterOlder({ ...met(start), basis: "report" }, ban))

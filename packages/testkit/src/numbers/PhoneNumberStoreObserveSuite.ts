@@ -22,7 +22,8 @@ interface Report {
 /**
  * The expected block after reports that arrived in this order. The provider's times are whole seconds, so a block
  * counts from the end of its second. The error of a send gives way to a block that ends later, whichever was reported or
- * arrived first, and the block rests on a report without an end if there is one.
+ * arrived first, and changes nothing if the block arrived first. The block rests on a report without an end if there is
+ * one, of which the error of a send moves only the end.
  */
 const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber["block"] => {
   let held = null as PhoneNumber.PhoneNumber["block"]
@@ -42,18 +43,20 @@ const expectedBlock = (reports: ReadonlyArray<Report>): PhoneNumber.PhoneNumber[
           : endsLater(block, held)
           ? block
           : block.basis === "report" && (block.until ?? Infinity) > held.since
-          ? { ...held, basis: "report" as const }
+          ? { ...block, until: held.until }
           : undefined
         : block.basis !== "send"
         ? block
         : endsLater(held, block)
         ? held
         : held.basis === "report"
-        ? { ...block, basis: "report" as const }
+        ? { ...held, until: block.until }
         : block
       if (next === undefined) continue
+      const isKept = next === held
       // a repeated block for the reason in force keeps its start
       held = { ...next, since: Math.min(held.since, block.since) }
+      if (isKept) continue
     }
     heldAt = Math.max(heldAt, at)
   }
@@ -264,6 +267,42 @@ export const tests = (it: Fixture.It): void => {
       }
     }))
 
+  it.effect("the error of a send that met a restriction with an end hides no report of before the error that arrives later", () =>
+    Effect.gen(function*() {
+      for (const later of ["ban", "restriction", "lift"] as const) {
+        const own = yield* world()
+        const { number: { providerNumberId }, start } = own
+        const restriction = {
+          ...SenderBlock.of("restricted", start, detail),
+          scope: "outside_window",
+          until: start + 24 * hour,
+          basis: "term"
+        } as const
+        const ban = SenderBlock.of("restricted", start + hour, { code: "DISABLED_UPDATE", message: "DISABLE" })
+        const longer = { ...restriction, since: start + hour, until: start + 7 * 24 * hour }
+        const met = SenderBlock.of("restricted", start + hour + 5000, { code: "131031", message: "Locked" }, "send")
+        for (const block of [restriction, met]) yield* observe({ providerNumberId }, block.since, { block })
+        assert.deepStrictEqual((yield* numberOf(own)).block, restriction)
+        const change = later === "lift" ? { lifts: "restricted" as const } : { block: later === "ban" ? ban : longer }
+        yield* observe({ providerNumberId }, start + hour, change)
+        assert.deepStrictEqual((yield* numberOf(own)).block, change.block ? { ...change.block, since: start } : null)
+      }
+    }))
+
+  it.effect("a restriction without an end still allows replies after the error of a send, in whichever order they arrive", () =>
+    Effect.gen(function*() {
+      for (const isRestrictionFirst of [true, false]) {
+        const own = yield* world()
+        const { number: { providerNumberId }, start } = own
+        const restriction = { ...SenderBlock.of("restricted", start, detail), scope: "outside_window" } as const
+        const met = SenderBlock.of("restricted", start + 5000, null, "send")
+        for (const block of isRestrictionFirst ? [restriction, met] : [met, restriction]) {
+          yield* observe({ providerNumberId }, block.since, { block })
+        }
+        assert.deepStrictEqual((yield* numberOf(own)).block, { ...restriction, until: met.until })
+      }
+    }))
+
   it.effect("the error of a send that arrives after its block has ended blocks nothing, and the rest of its report counts", () =>
     Effect.gen(function*() {
       const own = yield* world()
@@ -301,7 +340,7 @@ export const tests = (it: Fixture.It): void => {
         for (const block of [...(isBanFirst ? [ban, met] : [met, ban]), again, restriction]) {
           yield* observe({ providerNumberId }, block.since, { block })
         }
-        assert.deepStrictEqual((yield* numberOf(own)).block, { ...again, basis: "report", since: ban.since })
+        assert.deepStrictEqual((yield* numberOf(own)).block, { ...ban, until: again.until })
       }
     }))
 
