@@ -1,12 +1,12 @@
 // Tests of offers.ts against the whole service, in memory and without waiting: `node --test`
 import assert from "node:assert/strict"
 import { test, type TestContext } from "node:test"
-import { createWac, fakeClock, memory, type ProviderOutcome, sandbox, type WacOptions } from "wac"
+import { createWac, fakeClock, memory, sandbox } from "wac"
 import { answer, offer } from "./offers.ts"
 
-const start = async (t: TestContext, provider: WacOptions["provider"] = sandbox()) => {
+const start = async (t: TestContext) => {
   const clock = fakeClock({ now: "2026-11-21T09:00:00Z" })
-  const wac = await createWac({ storage: memory(), provider, clock })
+  const wac = await createWac({ storage: memory(), provider: sandbox(), clock })
   t.after(() => wac.close())
   const count = async () => (await Array.fromAsync(wac.events.list({ type: "message.sent" }))).length
   return { clock, wac, count }
@@ -33,69 +33,6 @@ test("an offer whose outcome is unclear is settled by the next run, and not sent
   await clock.advance("2 seconds") // until the provider reports it
   assert.equal(await offer(wac, unclear, "2026-47"), "offered")
   assert.equal(await count(), 1)
-})
-
-/** A provider that gives these outcomes of sends, one after the other. */
-const giving = (...outcomes: ReadonlyArray<ProviderOutcome>): WacOptions["provider"] => {
-  const remaining = outcomes.values()
-  return {
-    phoneNumber: "+15005550100",
-    capabilities: { templates: true },
-    templates: async () => [{
-      providerTemplateId: "1",
-      name: "promo",
-      language: "en_US",
-      category: "MARKETING",
-      status: "APPROVED",
-      components: [{ type: "BODY", text: "{{1}} off", example: { body_text: [["20%"]] } }]
-    }],
-    send: async () => remaining.next().value!
-  }
-}
-
-const throttled: ProviderOutcome = {
-  status: "not_sent",
-  code: "rate_limited",
-  reason: "provider",
-  message: "slow down"
-}
-const accepted: ProviderOutcome = { status: "accepted", providerMessageId: "1" }
-const refused: ProviderOutcome = { status: "refused", code: "invalid_body", reason: "undeliverable", message: "no" }
-
-for (const wait of ["1 minute", "25 hours"] as const) {
-  test(`an offer that the provider did not accept is sent by a run ${wait} later`, async (t) => {
-    const { clock, count, wac } = await start(t, giving(throttled, accepted))
-    await assert.rejects(offer(wac, anybody, "2026-47"), { reason: "provider" })
-    await clock.advance(wait)
-    assert.equal(await offer(wac, anybody, "2026-47"), "offered")
-    assert.equal(await offer(wac, anybody, "2026-47"), "offered")
-    assert.equal(await count(), 1)
-  })
-}
-
-test("an offer that was sent by a later run is not sent again, although the earlier message stays not_sent", async (t) => {
-  const { clock, wac } = await start(t, giving(throttled, accepted))
-  await assert.rejects(offer(wac, anybody, "2026-47"), { reason: "provider" })
-  for (const wait of ["25 hours", "1 minute", "25 hours"] as const) {
-    await clock.advance(wait)
-    assert.equal(await offer(wac, anybody, "2026-47"), "offered")
-    const found = await wac.messages.list({ clientReference: `offer-2026-47-${anybody}` }).toArray()
-    assert.deepEqual(found.map(({ error, status }) => [status, error?.reason]), [
-      ["sent", undefined],
-      ["failed", "not_sent"]
-    ])
-  }
-})
-
-test("an offer that the provider refused, or whose outcome stays unknown, is not sent again", async (t) => {
-  for (const outcome of [refused, { status: "unknown" }] as const) {
-    const { clock, count, wac } = await start(t, giving(outcome))
-    await assert.rejects(offer(wac, anybody, "2026-47"))
-    await clock.advance("25 hours")
-    await offer(wac, anybody, "2026-47")
-    assert.equal((await wac.messages.list().toArray()).length, 1)
-    assert.equal(await count(), 0)
-  }
 })
 
 test("a customer who writes gets an answer, and may be sent free-form messages for 24 hours", async (t) => {

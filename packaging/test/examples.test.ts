@@ -238,7 +238,7 @@ describe("effect-host", () => {
 describe("in-memory-test", () => {
   it("the example's own tests pass", async () => {
     const { stdout } = await finish("in-memory-test")
-    assert.match(stdout, /pass 7\n/)
+    assert.match(stdout, /pass 8\n/)
     assert.match(stdout, /fail 0\n/)
     assert.match(stdout, /skipped 0\n/)
   })
