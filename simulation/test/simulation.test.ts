@@ -143,7 +143,6 @@ describe("Simulation.run", () => {
       "start 200",
       "pause null",
       "resume 200",
-      "pause 503",
       "pause 200"
     ])
     assert.isTrue(verdict.ok)

@@ -49,6 +49,8 @@ const wac = Command.make("wac").pipe(
 /** The flags that the library adds: not for the log's level, which `LOG_LEVEL` sets, nor for interactive questions. */
 const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
 
+const inOneLine = (text: string): string => text.split("\n").map((line) => line.trim()).filter(Boolean).join(" ")
+
 /** Presents a wrong command line to programs: as an error of a command, with no help where the result would be. */
 const presenterForPrograms: CliOutput.Presenter = {
   present: (event) => {
@@ -57,7 +59,7 @@ const presenterForPrograms: CliOutput.Presenter = {
     }
     const message = event._tag === "Help"
       ? `${event.commandPath.join(" ")} needs a subcommand: --help lists them`
-      : event.errors.map((error) => error.message.replaceAll(/\s*\n\s*/g, " ").trim()).join("; ")
+      : event.errors.map((error) => inOneLine(error.message)).join("; ")
     return Console.error(JSON.stringify({ error: { message } }))
   }
 }
