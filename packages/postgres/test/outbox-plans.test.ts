@@ -2,18 +2,16 @@
  * What a step on the outbox costs: its own rows, however many were moved or wait, and whatever the planner assumes about
  * the table.
  */
-import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
+import { layer } from "@effect/vitest"
 import type { Id, Idempotency, OutboxStep } from "@wac/core"
 import { MessageFixture } from "@wac/testkit"
-import { Effect } from "effect"
 import { cancel } from "../src/messages/Cancel.ts"
 import { claim } from "../src/outbox/ClaimEntries.ts"
 import { end } from "../src/outbox/EndEntries.ts"
 import { enqueuedUntil, forget, listed } from "../src/outbox/OutboxStore.ts"
 import { carryOut, carryOutAll } from "./carryOut.ts"
 import { planningDatabases } from "./servers.ts"
-import { discardPlans, touchedBy } from "./touched.ts"
+import { readOnlyTheirRows, type Step } from "./touched.ts"
 
 const now = 1_800_000_000_000
 const moved = 20_000
@@ -55,9 +53,6 @@ const ended = (n: number): OutboxStep.EndEntry => {
   }
 }
 
-/** A step, and the maximum number of rows of each table that it may read. */
-type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { readonly [table: string]: number }]
-
 const steps: { readonly [step: string]: Step } = {
   "a claim of ten entries": [
     carryOutAll(claim({ asked: now, last: "ws 1", limit: 10, start: "ws 1", token: "one" })),
@@ -90,34 +85,6 @@ const steps: { readonly [step: string]: Step } = {
 
 for (const { layer: database, name } of planningDatabases) {
   layer(database, { excludeTestServices: true })(name, (it) => {
-    it.effect("each step reads only its own rows", () =>
-      Effect.gen(function*() {
-        const client = yield* PgClient.PgClient
-        const all = Object.entries(steps)
-        // one connection, so that its plans stay
-        yield* client.withTransaction(Effect.gen(function*() {
-          yield* client`set local statement_timeout = 0`
-          for (const [, [step]] of all) {
-            for (let i = 0; i < 8; i++) yield* touchedBy(step)
-          }
-          for (const statement of fill) yield* client.unsafe(statement)
-          const measure = Effect.gen(function*() {
-            const over: Array<string> = []
-            for (const [what, [step, most]] of all) {
-              // when it plans again, the planner reads the ends of indexes
-              yield* touchedBy(step)
-              const touched = yield* touchedBy(step)
-              for (const [table, rows] of Object.entries(most)) {
-                const { read } = touched(table)
-                if (read > rows) over.push(`${what} reads ${read} rows of ${table}`)
-              }
-            }
-            assert.deepStrictEqual(over, [])
-          })
-          yield* measure
-          yield* discardPlans
-          yield* measure
-        }))
-      }))
+    it.effect("each step reads only its own rows", () => readOnlyTheirRows(steps, fill))
   })
 }

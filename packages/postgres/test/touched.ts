@@ -55,3 +55,40 @@ export const touched = ({ params = [], text }: Statement) =>
  * so at any time: many changes of catalogs, also in other databases, discard the plans of all sessions.
  */
 export const discardPlans = PgClient.PgClient.use((client) => client.unsafe("discard plans"))
+
+/** A step, and the maximum number of rows of each table that it may read. */
+export type Step = readonly [Effect.Effect<unknown, unknown, PgClient.PgClient>, { readonly [table: string]: number }]
+
+/**
+ * Asserts that steps read no more rows of the filled tables than they may: by plans that were made while the tables were
+ * empty, and by plans that are made anew.
+ */
+export const readOnlyTheirRows = (steps: { readonly [step: string]: Step }, fill: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const client = yield* PgClient.PgClient
+    const all = Object.entries(steps)
+    // one connection, so that its plans stay
+    yield* client.withTransaction(Effect.gen(function*() {
+      yield* client`set local statement_timeout = 0`
+      for (const [, [step]] of all) {
+        for (let i = 0; i < 8; i++) yield* touchedBy(step)
+      }
+      for (const statement of fill) yield* client.unsafe(statement)
+      const measure = Effect.gen(function*() {
+        const over: Array<string> = []
+        for (const [what, [step, most]] of all) {
+          // when it plans again, the planner reads the ends of indexes
+          yield* touchedBy(step)
+          const touched = yield* touchedBy(step)
+          for (const [table, rows] of Object.entries(most)) {
+            const { read } = touched(table)
+            if (read > rows) over.push(`${what} reads ${read} rows of ${table}`)
+          }
+        }
+        assert.deepStrictEqual(over, [])
+      })
+      yield* measure
+      yield* discardPlans
+      yield* measure
+    }))
+  })
