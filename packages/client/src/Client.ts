@@ -5,7 +5,7 @@
 import { addressOf } from "./Address.ts"
 import { joined } from "./Bytes.ts"
 import { type CallOptions, given, onlyKnown, type TransportOptions } from "./CallOptions.ts"
-import { badOption, errorOf } from "./ClientError.ts"
+import { badOption, errorOf, WacError } from "./ClientError.ts"
 import * as Limits from "./generated/Limits.ts"
 import type {
   AnyMessage,
@@ -236,11 +236,16 @@ export const createClient = (options: ClientOptions): Client => {
     return upload(id, { bytes: await joined(lines), type: "application/x-ndjson" }, { ...options, replace })
   }
 
-  /** Opens a file, or a part of it. Resolves once the headers are there; the body is read as it is needed. */
-  const open = async (id: string, range: string, options?: CallOptions): Promise<globalThis.Response> => {
-    let response: globalThis.Response | undefined
-    await call("GET /v1/media/:id", { id, headers: { range }, opened: (opened) => void (response = opened) }, options)
-    return response!
+  /** Opens a file, or a part of it. Resolves once the headers are there; the signal ends the body until `release`. */
+  const open = async (id: string, range: string, options?: CallOptions) => {
+    let response: globalThis.Response
+    let release: () => void
+    await call("GET /v1/media/:id", {
+      id,
+      headers: { range },
+      opened: (...opened) => void ([response, release] = opened)
+    }, options)
+    return { headers: response!.headers, reader: response!.body?.getReader(), release: release! }
   }
 
   return {
@@ -276,7 +281,10 @@ export const createClient = (options: ClientOptions): Client => {
         const { lastResponse, results } = await call("POST /v1/messages/batch", {
           body: { messages: Array.isArray(messages) ? messages.map((one) => toWire(Object(one))) : messages } as never,
           idempotencyKey: crypto.randomUUID()
-        }, options) as Answered<BatchResults>
+        }, options).catch((error: unknown) => {
+          // no message has the key of the batch: one that is sent with it would be another message
+          throw error instanceof WacError ? Object.assign(error, { idempotencyKey: undefined }) : error
+        }) as Answered<BatchResults>
         return answered(
           results.map((result, index) =>
             result.status === "refused"
@@ -334,8 +342,9 @@ export const createClient = (options: ClientOptions): Client => {
       },
       open: async (id, options) => {
         // requests one byte, because only a request for the content gets an error with a reason
-        const { body, headers } = await open(id, "bytes=0-0", options)
-        await body?.cancel()
+        const { headers, reader, release } = await open(id, "bytes=0-0", options)
+        release()
+        await reader?.cancel()
         const size = Number(headers.get("content-range")?.split("/")[1])
         return {
           id,
@@ -349,16 +358,24 @@ export const createClient = (options: ClientOptions): Client => {
             }
             const end = place("end", size)
             const start = place("start", 0)
-            let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
+            let part: Awaited<ReturnType<typeof open>> | undefined
+            let isLeft = false
+            const leave = async (reason?: unknown) => {
+              isLeft = true
+              part?.release()
+              await part?.reader!.cancel(reason)
+            }
             return new ReadableStream<Uint8Array<ArrayBuffer>>({
               pull: async (controller) => {
                 if (start >= end) return controller.close()
-                reader ??= (await open(id, `bytes=${start}-${end - 1}`)).body!.getReader()
-                const { done, value } = await reader.read()
-                if (done) controller.close()
-                else controller.enqueue(value)
+                part ??= await open(id, `bytes=${start}-${end - 1}`, options)
+                if (isLeft) return leave()
+                const { done, value } = await part.reader!.read()
+                if (!done) return controller.enqueue(value)
+                part.release()
+                controller.close()
               },
-              cancel: (reason) => reader?.cancel(reason)
+              cancel: leave
             })
           }
         }

@@ -33,13 +33,16 @@ export const isRetryable = (error: unknown): error is WacError => {
 export const isOpen = (error: unknown): error is WacError =>
   error instanceof WacError && (error.code === "no_response" || /_unknown$|^in_progress$/.test(`${error.reason}`))
 
+/** Reasons of a 403 by which the service refuses a request before it looks at the key. */
+const beforeKey = new Set<string | undefined>(["missing_scope", "workspace_suspended"])
+
 /**
  * Whether an error tells nothing of earlier attempts under the key: the service failed, or refused the request before it
  * looked at the key.
  */
 export const isSilent = (error: unknown): error is WacError =>
   error instanceof WacError &&
-  (error.status === 401 || error.status! >= 500 || retryable.has(error.status!) || error.reason === "missing_scope")
+  (error.status === 401 || error.status! >= 500 || retryable.has(error.status!) || beforeKey.has(error.reason))
 
 /** Whether the service refused the request before it did anything, so that even a one-time request can be repeated. */
 export const isUndone = (error: unknown): error is WacError => error instanceof WacError && error.status === 429

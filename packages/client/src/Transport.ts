@@ -40,8 +40,11 @@ type Call<R extends Route> =
     readonly content?: { readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> | Blob }
     /** Headers of the request. */
     readonly headers?: Readonly<Record<string, string>>
-    /** Called with a successful response instead of reading it as JSON. */
-    readonly opened?: (response: Response) => void
+    /**
+     * Called with a successful response instead of reading it as JSON. The call's signal also ends its body, until
+     * `release` is called.
+     */
+    readonly opened?: (response: Response, release: () => void) => void
     /** Whether a second request could do harm if the outcome of the first is unknown. */
     readonly once?: boolean
   }
@@ -126,9 +129,10 @@ const within = (millis: number, signal: AbortSignal | undefined) => {
   const end = {
     signal: controller.signal,
     isTimeout: false,
-    clear: () => {
+    /** Ends the time; the signal keeps its effect if `isOpen`. */
+    clear: (isOpen = false) => {
       clearTimeout(timer)
-      signal?.removeEventListener("abort", abort)
+      if (!isOpen) signal?.removeEventListener("abort", abort)
     }
   }
   const timer = setTimeout(() => {
@@ -193,6 +197,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
       let lastResponse: LastResponse
       // stays undefined if the caller reads the body itself (`opened`)
       let text: string | undefined
+      let isOpened = false
       const end = within(Math.min(longest, deadline - begun), signal)
       try {
         const response = await (options.fetch ?? fetch)(url, {
@@ -204,7 +209,8 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
           signal: end.signal
         })
         lastResponse = lastResponseOf(response, summary.attempt)
-        if (opened !== undefined && (response.ok || response.status === 416)) opened(response)
+        isOpened = opened !== undefined && (response.ok || response.status === 416)
+        if (isOpened) opened!(response, () => end.clear())
         else text = await response.text()
       } catch (cause) {
         if (signal?.aborted === true) throw signal.reason
@@ -212,7 +218,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
           ? noResponse("the service did not respond in time", { reason: "timeout" }, cause)
           : noResponse("the service could not be reached", { reason: "unreachable" }, cause)
       } finally {
-        end.clear()
+        end.clear(isOpened)
       }
       const { status } = lastResponse
       credentials.onHeaders?.(lastResponse.headers)

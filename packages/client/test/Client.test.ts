@@ -211,7 +211,14 @@ describe("a send", () => {
     ["a send that still runs", running, "in_progress", failing(401, "unauthorized", "revoked_key"), "revoked_key"],
     ["a send that still runs", running, "in_progress", failing(500, "server_error", "internal"), "internal"],
     ["a broken connection", broken, "unreachable", failing(408, "invalid_body", "invalid_field"), "invalid_field"],
-    ["a broken connection", broken, "unreachable", failing(403, "forbidden", "missing_scope"), "missing_scope"]
+    ["a broken connection", broken, "unreachable", failing(403, "forbidden", "missing_scope"), "missing_scope"],
+    [
+      "a broken connection",
+      broken,
+      "unreachable",
+      failing(403, "forbidden", "workspace_suspended"),
+      "workspace_suspended"
+    ]
   ])("after %s, a send whose retries settle nothing still says that it may have gone out", async (...given) => {
     const [, first, reason, last, lastReason] = given
     const { baseUrl } = await serve(first, last)
@@ -445,6 +452,74 @@ describe("a send", () => {
     const { mimeType, size, stream } = await client.media.open("med_1")
     assert.deepEqual([mimeType, size], ["application/octet-stream", 0])
     assert.strictEqual(await new Response(stream()).text(), "")
+  })
+
+  describe("a file's stream", () => {
+    const size = 1_000_000
+    const first: Answer = (response) =>
+      void response.writeHead(206, { "content-type": "image/png", "content-range": `bytes 0-0/${size}` }).end("0")
+
+    /** A server that has the file; `content` gets the response to the request for the whole of it. */
+    const stored = async (content: Answer) => {
+      const asked = Promise.withResolvers<ServerResponse>()
+      const left = Promise.withResolvers<void>()
+      const { baseUrl, seen } = await serve(first, (response, request) => {
+        response.once("close", left.resolve)
+        content(response, request)
+        asked.resolve(response)
+      })
+      return { baseUrl, seen, asked: asked.promise, left: left.promise }
+    }
+    const headersOnly: Answer = (response) => void response.writeHead(206).flushHeaders()
+    const aPiece: Answer = (response) => void response.writeHead(206).write("0123456789")
+
+    it("a stream that is cancelled while its response goes on ends its request", async () => {
+      const { baseUrl, left } = await stored(aPiece)
+      const { stream } = await clientOf(baseUrl).client.media.open("med_1")
+      const reader = stream().getReader()
+      assert.strictEqual((await reader.read()).value!.length, 10)
+      await reader.cancel()
+      await left
+    })
+
+    it("a stream that is cancelled while its headers arrive ends its request", async () => {
+      const { asked, baseUrl, left } = await stored(headersOnly)
+      const { stream } = await clientOf(baseUrl, {
+        // the caller leaves after the headers, before the stream has the body
+        fetch: async (url, init) => {
+          const response = await fetch(url, init)
+          if (new Headers(init?.headers).get("range") !== "bytes=0-0") await reader.cancel()
+          return response
+        }
+      }).client.media.open("med_1")
+      const reader = stream().getReader()
+      await asked
+      await left
+    })
+
+    it.each([["before its response begins", () => {}], ["while its response goes on", aPiece]] as const)(
+      "the signal of the call ends a stream %s",
+      async (_, content) => {
+        const { asked, baseUrl, left } = await stored(content)
+        const leaving = new AbortController()
+        const { stream } = await clientOf(baseUrl).client.media.open("med_1", { signal: leaving.signal })
+        const reader = stream().getReader()
+        if (content === aPiece) await reader.read()
+        else await asked
+        const reason = new Error("no longer needed")
+        leaving.abort(reason)
+        assert.strictEqual(await rejected(reader.read()), reason)
+        await left
+        assert.strictEqual(await rejected(stream().getReader().read()), reason)
+      }
+    )
+
+    it("the options of the call hold for the request of a stream", async () => {
+      const { baseUrl, seen } = await stored(failing(503, "server_error", "storage_unavailable"))
+      const { stream } = await clientOf(baseUrl).client.media.open("med_1", { retries: 1 })
+      const error = await apiError(stream().getReader().read())
+      assert.deepEqual([error.reason, seen.length], ["storage_unavailable", 3])
+    })
   })
 
   it("a send goes out even if a hook throws, and the hook's error is printed", async () => {
@@ -714,6 +789,14 @@ describe("a message to be sent later", () => {
         { ...hello, idempotency_key: "b" }
       ]
     })
+  })
+
+  it("enqueueMany that fails as a whole names no key, since no message has the key of its request", async () => {
+    const { baseUrl, seen } = await serve(broken)
+    const { client } = clientOf(baseUrl, { retries: 0 })
+    const error = await noResponse(client.messages.enqueueMany([{ ...hello, idempotencyKey: "a" }]), "unreachable")
+    assert.isUndefined(error.idempotencyKey)
+    assert.isString(seen[0]!.headers["idempotency-key"])
   })
 
   it("cancel deletes the message", async () => {
