@@ -8,6 +8,7 @@ import { ErrorAddress, ErrorBody, ErrorReference } from "@wac/api"
 import { type ErrorReason, isRetryable, WacError } from "@wac/client"
 import { Errors } from "@wac/core"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
 import * as checks from "../checks.ts"
 import { call, start } from "../harness.ts"
 
@@ -52,6 +53,16 @@ describe("the reference of errors", () => {
       ErrorReference.items.map(ErrorReference.anchorOf).sort(),
       [...known].sort()
     )
+  })
+
+  it("the contract's table of errors has exactly the reasons that exist", () => {
+    const contract = readFileSync(new URL("../../../../docs/contract.md", import.meta.url), "utf8")
+    const [section] = /^## 2\. Errors$.*?^## /ms.exec(contract)!
+    const rows = [...section!.matchAll(/^\| `(\w+)` +\|[^|]*\|([^|]*)\|$/gm)]
+    const reasons = rows.flatMap(([, code, cell]) =>
+      [...cell!.matchAll(/`(\w+)`/g)].map(([, reason]) => `${code}-${reason}`)
+    )
+    assert.sameMembers(reasons, known.filter((pair) => pair !== "not_found"))
   })
 
   it("the reference describes retries as the client performs them", () => {
