@@ -19,6 +19,7 @@ import {
   send,
   start
 } from "../harness.ts"
+import { png, upload } from "../media/files.ts"
 import { still } from "../movable.ts"
 
 const provider = checks.recording()
@@ -136,6 +137,65 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
             param: "template.name"
           })
           checks.assertInvalid(yield* send(server, { ...hello(), sendAt: inAnHour() }), "unknown_field", "sendAt")
+        }))
+
+      it.effect("what is known now is refused now: a file or a message that is not there, and a file of a wrong type", () =>
+        Effect.gen(function*() {
+          const server = yield* checks.Served
+          const { body: { media_id } } = yield* upload({ url: server.url, ...authorization(server) }, {
+            bytes: png,
+            filename: "a.png"
+          })
+          const to = "+15551240015"
+          const [medium, message] = ["med_00000000000000000000000000", "msg_00000000000000000000000000"]
+          const image = { to, type: "image", image: { media: media_id }, send_at: inAnHour() }
+          const refused: ReadonlyArray<readonly [object, string]> = [
+            [{ type: "image", image: { media: medium } }, "image.media"],
+            [{ type: "audio", audio: { media: media_id } }, "audio.media"],
+            [{ type: "text", text: { body: "Hi" }, context: { message_id: message } }, "context.message_id"],
+            [{ type: "reaction", reaction: { message_id: message, emoji: "👍" } }, "reaction.message_id"]
+          ]
+          for (const [content, param] of refused) {
+            const key = keyed()
+            const body = { to, send_at: inAnHour(), ...content }
+            checks.assertInvalid(yield* send(server, body, key), "invalid_field", param)
+            const { body: { results } } = yield* batch(server, [
+              { ...body, idempotency_key: key["idempotency-key"] },
+              item()
+            ])
+            assert.deepStrictEqual(results.map(({ status }: { readonly status: string }) => status), [
+              "refused",
+              "queued"
+            ])
+            assert.deepInclude(results[0].error, { reason: "invalid_field", param })
+            const corrected = yield* send(server, image, key)
+            assert.strictEqual(corrected.status, 202, corrected.text)
+          }
+          const { body: { data } } = yield* call(`${server.url}/v1/messages?to=${encodeURIComponent(to)}`, {
+            headers: authorization(server)
+          })
+          assert.lengthOf(data, refused.length)
+        }))
+
+      it.effect("a repeated request gets the 202 again, although its file was deleted since", () =>
+        Effect.gen(function*() {
+          const server = yield* checks.Served
+          const { body: { media_id } } = yield* upload({ url: server.url, ...authorization(server) }, {
+            bytes: png,
+            filename: "a.png"
+          })
+          const [headers, body] = [keyed(), {
+            to: "+15551240016",
+            type: "image",
+            image: { media: media_id },
+            send_at: inAnHour()
+          }]
+          const first = yield* send(server, body, headers)
+          yield* call(`${server.url}/v1/media/${media_id}`, { method: "DELETE", headers: authorization(server) })
+          const again = yield* send(server, body, headers)
+          assert.deepStrictEqual([first.status, again.status, isReplayed(again)], [202, 202, true])
+          assert.strictEqual(again.text, first.text)
+          checks.assertInvalid(yield* send(server, body), "invalid_field", "image.media")
         }))
 
       it.effect("what may change until then is judged then: the service window", () =>

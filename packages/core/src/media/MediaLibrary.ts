@@ -464,13 +464,17 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         ids: ReadonlyArray<Id.MediaId>,
         until: Instant
       ) {
+        const files = new Map<Id.MediaId, Media.Media | null>()
         for (const id of new Set(ids)) {
           const file = { workspaceId, id }
           const found = Option.getOrUndefined(yield* store.find(file))
+          if (found === undefined || found._tag === "Gone") continue
+          files.set(id, found._tag === "Stored" ? found.media : null)
           // usually the file is kept for much longer anyway, and queueing a message writes nothing
-          if (found?._tag !== "Stored" || Media.expiresAt(found.media, keptFor) >= until + keptMargin) continue
+          if (found._tag !== "Stored" || Media.expiresAt(found.media, keptFor) >= until + keptMargin) continue
           yield* store.use(file, yield* Clock.currentTimeMillis, keptFor, until)
         }
+        return files
       })
 
       return MediaLibrary.of({

@@ -38,14 +38,14 @@ export interface SendableMedia {
     file: Pick<SendableFile, "id">
   ) => Effect.Effect<string, DomainError | StoreError>
   /**
-   * Keeps files of the workspace at least until this time, for what is to be sent by then. Ignores files that do not
-   * exist.
+   * Keeps files of the workspace at least until this time, for what is to be sent by then. Returns those that exist, with
+   * `null` for a customer's file that is not downloaded yet.
    */
   readonly keepUntil: (
     workspaceId: WorkspaceId,
     ids: ReadonlyArray<MediaId>,
     until: Instant
-  ) => Effect.Effect<void, StoreError>
+  ) => Effect.Effect<ReadonlyMap<MediaId, SendableFile | null>, StoreError>
 }
 
 /** The operations in this process. By default, no file exists. */
@@ -55,6 +55,6 @@ export const SendableMedia = Context.Reference<SendableMedia>("@wac/core/media/S
     providerIdOf: () => Effect.die("there is no file"),
     forgetProviderId: () => Effect.void,
     sampleHandleOf: () => Effect.die("there is no file"),
-    keepUntil: () => Effect.void
+    keepUntil: () => Effect.succeed(new Map())
   })
 })

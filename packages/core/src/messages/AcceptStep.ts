@@ -417,13 +417,13 @@ class Batch {
 
   /** Queues a message, unless something refuses it that is known before its time. */
   private enqueue(
-    { apiKeyId, later, limits, message: content, messageId: id, now, request }: AcceptSend,
+    { apiKeyId, later, limits, message: content, messageId: id, now, referenceRefusal, request }: AcceptSend,
     { queued: waiting }: Found,
     facts: Policy.KnownCircumstances
   ): Result.Result<SendBinding.Queued, Refusal> {
     const times = SendTimes.of(later!, now)
     if (Result.isFailure(times)) return Result.fail(times.failure)
-    const refusal = Policy.knownRefusal(facts) ?? Policy.queueRefusal(
+    const refusal = Policy.knownRefusal(facts) ?? referenceRefusal ?? Policy.queueRefusal(
       Limits.queuedMessages(limits),
       waiting + this.queued.filter(({ message: { workspaceId } }) => workspaceId === request.workspaceId).length
     )

@@ -80,6 +80,11 @@ export interface AcceptSend {
   readonly message: OutboundMessage
   /** The keyed hash of the recipient's name (`Suppression.secretOf`), by which suppressions are found. */
   readonly hash: string
+  /**
+   * Why what the message refers to cannot be sent, as far as it is known. A message to be queued is refused for it;
+   * repeated requests, and a message that is to be sent now, are not.
+   */
+  readonly referenceRefusal?: InvalidBody | undefined
   /** The message's id, if this is the first try under the key. */
   readonly messageId: MessageId
   /** The owner token of the claim, if the claim is granted. */

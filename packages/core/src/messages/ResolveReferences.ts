@@ -5,10 +5,11 @@
 import { Duration, Effect, Option } from "effect"
 import * as Contact from "../contacts/Contact.ts"
 import { type DomainError, InvalidBody } from "../Errors.ts"
-import type { MediaId, MessageId } from "../Id.ts"
+import type { MediaId, MessageId, WorkspaceId } from "../Id.ts"
 import * as Media from "../media/Media.ts"
 import type { SendableMedia } from "../media/SendableMedia.ts"
-import { orUnavailable } from "../StoreError.ts"
+import { orUnavailable, type StoreError } from "../StoreError.ts"
+import type { Instant } from "../Time.ts"
 import type { OutboundMessage } from "./Message.ts"
 import * as MessageFiles from "./MessageFiles.ts"
 import { type NamedMessage, none, type ResolvedReferences } from "./MessageReferences.ts"
@@ -20,6 +21,13 @@ const quotedBy = (message: OutboundMessage): { readonly id: MessageId; readonly 
     : message.type === "template" || message.context === undefined
     ? undefined
     : { id: message.context.message_id, param: "context.message_id" }
+
+const notNamed = (param: string): InvalidBody =>
+  new InvalidBody({
+    reason: "invalid_field",
+    param,
+    message: `${param} does not name a message of this conversation`
+  })
 
 const isOfConversation = (
   named: NamedMessage,
@@ -70,6 +78,35 @@ const uploaded = (
   )
 }
 
+/**
+ * The refusal of a message that is to be sent later, as far as it is known by now (contract §15): what it refers to is
+ * not there, or does not fit its field. Keeps its files until `until`. A message that it quotes may still get its
+ * provider's id, and a customer's file may still be downloaded.
+ */
+export const refusalOfLater = Effect.fnUntraced(function*(
+  workspaceId: WorkspaceId,
+  content: OutboundMessage,
+  until: Instant,
+  store: Pick<MessageStore["Service"], "named">,
+  library: SendableMedia
+): Effect.fn.Return<InvalidBody | undefined, StoreError> {
+  const quoted = quotedBy(content)
+  if (quoted !== undefined && Option.isNone(yield* store.named(workspaceId, quoted.id))) return notNamed(quoted.param)
+  const files = MessageFiles.of(content)
+  if (files.length === 0) return undefined
+  const found = yield* library.keepUntil(workspaceId, files.map(({ id }) => id), until)
+  for (const file of files) {
+    const media = found.get(file.id)
+    const refusal = media === undefined
+      ? Media.missing(file.param)
+      : media === null
+      ? undefined
+      : Media.refusal(media, file)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+})
+
 /** Resolves what a claimed send refers to. Fails with the reason if a reference is invalid or takes too long. */
 export const resolve = (
   claimed: Pick<ClaimedSend, "contact" | "message" | "sender">,
@@ -89,11 +126,7 @@ export const resolve = (
         (named) => isOfConversation(named, claimed)
       )
       if (Option.isNone(found)) {
-        return yield* new InvalidBody({
-          reason: "invalid_field",
-          param,
-          message: `${param} does not name a message of this conversation`
-        })
+        return yield* notNamed(param)
       }
       providerMessageId = found.value.providerMessageId
       if (providerMessageId === null) {

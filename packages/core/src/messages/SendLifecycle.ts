@@ -41,7 +41,6 @@ import * as Timeouts from "../Timeouts.ts"
 import type { Activity } from "../usage/Activity.ts"
 import { UsageRecorder } from "../usage/UsageRecorder.ts"
 import * as Message from "./Message.ts"
-import * as MessageFiles from "./MessageFiles.ts"
 import type { ResolvedReferences } from "./MessageReferences.ts"
 import {
   type Accepted,
@@ -376,30 +375,32 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         Effect.uninterruptible
       )
 
-      /** Keeps the files of a message that is to be queued, before it is, for as long as it may be tried. */
-      const keepFiles = (
-        workspaceId: Id.WorkspaceId,
-        message: Message.OutboundMessage,
-        times: ReturnType<typeof SendTimes.of>
+      /**
+       * Keeps the files of a message that is to be queued, before it is, for as long as it may be tried. Returns the
+       * refusal of what the message refers to.
+       */
+      const keepReferences = (
+        { keyed: { workspaceId }, later, message }: Pick<SendCommand<null>, "keyed" | "later" | "message">,
+        now: Instant
       ) => {
-        const files = MessageFiles.of(message)
         // *accept* refuses the message if its times are invalid
-        return files.length === 0 || Result.isFailure(times)
-          ? Effect.void
-          : library.keepUntil(workspaceId, files.map(({ id }) => id), times.success.sendUntil)
+        const times = later === null ? undefined : Result.getOrUndefined(SendTimes.of(later, now))
+        return times === undefined
+          ? Effect.undefined
+          : ResolveReferences.refusalOfLater(workspaceId, message, times.sendUntil, store, library)
       }
 
       const prepare = Effect.fnUntraced(function*<Of extends Queue | null>(
         command: SendCommand<Of>
       ): Effect.fn.Return<Effect.Effect<Outcome<Of>, StoreError | ServerError>, StoreError> {
-        const { keyed, later, message } = command
+        const { keyed, message } = command
         const now = yield* Clock.currentTimeMillis
-        if (later !== null) yield* keepFiles(keyed.workspaceId, message, SendTimes.of(later, now))
+        const referenceRefusal = yield* keepReferences(command, now)
         const name = CustomerNames.keyOf(message.to)
         const { [name]: hash } = yield* NameHashes.of(vault, keyed.workspaceId, [name])
         const messageId = command.messageId ?? (yield* Id.generate(random, "msg"))
         const token = yield* random.uuidV4({})
-        return accept({ ...command, messageId }, { hash: hash!, now, token })
+        return accept({ ...command, messageId }, { hash: hash!, now, referenceRefusal, token })
       })
 
       /** Nothing asynchronous may come before `store.accept`, on which the order of accepted sends depends. */
@@ -407,7 +408,9 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         { apiKeyId, around, keyed, later, message, messageId, queue, requestId, sendUntil, withhold }:
           & SendCommand<Of>
           & Pick<AcceptSend, "messageId">,
-        { hash, now, token }: Pick<AcceptSend, "hash" | "now"> & Pick<Hold, "token">
+        { hash, now, referenceRefusal, token }:
+          & Pick<AcceptSend, "hash" | "now" | "referenceRefusal">
+          & Pick<Hold, "token">
       ): Effect.fn.Return<Outcome<Of>, StoreError | ServerError> {
         const askedAt = yield* Elapsed.now
         const hold: Hold = { keyed, message, token, askedAt }
@@ -422,6 +425,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           now,
           request: keyed,
           hash,
+          referenceRefusal,
           messageId,
           claimToken: hold.token,
           leaseUntil: now + Duration.toMillis(SendBinding.lease),

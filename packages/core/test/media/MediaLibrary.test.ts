@@ -455,7 +455,8 @@ describe("a file that is needed until a time", () => {
       const day = 24 * hour
       yield* keepUntil(workspace.id, [media.id], start + day)
       assert.strictEqual(yield* expiry, start + 30 * day, "it is kept for longer anyway")
-      yield* keepUntil(workspace.id, [yield* newId("med"), media.id], start + 45 * day)
+      const found = yield* keepUntil(workspace.id, [yield* newId("med"), media.id], start + 45 * day)
+      assert.deepStrictEqual([...found.keys()], [media.id])
       yield* advance(2 * hour)
       yield* library.open(workspace.id, media.id)
       assert.strictEqual(yield* expiry, start + 75 * day)

@@ -37,7 +37,11 @@ const setUp = () => {
     providerIdOf: () => Effect.suspend(() => files.upload),
     forgetProviderId: (_, { id }, providerId) => Effect.sync(() => void files.forgotten.push(`${id} ${providerId}`)),
     sampleHandleOf: () => Effect.die("no test has samples"),
-    keepUntil: (_, ids, until) => Effect.sync(() => void ids.forEach(() => files.kept.push(until)))
+    keepUntil: (_, ids, until) =>
+      Effect.sync(() => {
+        files.kept.push(...ids.map(() => until))
+        return new Map(ids.map((id) => [id, null]))
+      })
   })
   const store = Layer.effect(
     MessageStore,

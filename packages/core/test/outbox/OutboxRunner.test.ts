@@ -60,7 +60,7 @@ const setUp = () => {
   )
   const library = Layer.mock(SendableMedia, {
     // the storage is asked about the file
-    keepUntil: () => Effect.sleep("20 millis")
+    keepUntil: (_, ids) => Effect.as(Effect.sleep("20 millis"), new Map(ids.map((id) => [id, null])))
   })
   const reader = Layer.succeed(OutboxRunner.OutboxReader, {
     read: (message): Result.Result<OutboundMessage, InvalidBody> => {

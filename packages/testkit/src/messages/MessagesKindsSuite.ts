@@ -98,7 +98,7 @@ const play = Effect.gen(function*() {
     providerIdOf: (sender, { id }) => Effect.succeed(`${sender.providerNumberId} ${id}`),
     forgetProviderId: () => Effect.void,
     sampleHandleOf: () => Effect.die("nobody asks"),
-    keepUntil: () => Effect.void
+    keepUntil: () => Effect.succeed(new Map())
   }
   const playing: Play = {
     own,
