@@ -44,7 +44,11 @@ const setUp = () => {
     providerIdOf: (_, { id }) => Effect.as(Effect.suspend(() => images.isUploaded), `provider-${id}`),
     forgetProviderId: () => Effect.void,
     sampleHandleOf: () => Effect.die("no test has samples"),
-    keepUntil: (_, ids, until) => Effect.sync(() => void ids.forEach((id) => files.set(id, until)))
+    keepUntil: (_, ids, until) =>
+      Effect.sync(() => {
+        for (const id of ids) files.set(id, until)
+        return new Map(ids.map((id) => [id, null]))
+      })
   })
   const store = Layer.effect(
     MessageStore,
