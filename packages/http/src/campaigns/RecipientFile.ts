@@ -37,7 +37,7 @@ const isNamed = (column: string, { toColumn }: Reading): boolean =>
 /** A column's name, shortened for an error message. */
 const cut = (name: string): string => name.slice(0, 64).toWellFormed()
 
-/** The columns of a file. Columns without a name are not read. */
+/** The columns of a file. Columns without a name are not read; names that are too long for a variable are left out. */
 interface Columns {
   readonly names: ReadonlyArray<string>
   readonly to: number
@@ -61,7 +61,11 @@ const columnsOf = ({ values }: FileRecord, reading: Reading): Columns => {
     name !== "" && (names.indexOf(name) < i || (i !== to && isNamed(name, reading)))
   )
   if (twice !== undefined) throw refused("invalid_field", `the file has the column ${cut(twice)} twice`)
-  return { names, to, timeZone: names.findIndex((name, i) => i !== to && name === zoneColumn) }
+  return {
+    names: names.map((name) => Recipient.isVariableName(name) ? name : ""),
+    to,
+    timeZone: names.findIndex((name, i) => i !== to && name === zoneColumn)
+  }
 }
 
 /** Reads the rows below a header. */

@@ -93,6 +93,12 @@ describe("a file of recipients", () => {
       ])
     }))
 
+  it.effect("a column whose name is too long for a variable is not read", () =>
+    Effect.gen(function*() {
+      const file = `to,${"x".repeat(65)},name\n${a},much,Ada\n${b},more,`
+      assert.deepStrictEqual(yield* read(file, csv), [{ to: a, variables: { name: "Ada" } }, { to: b }])
+    }))
+
   it.effect("rows with too many values, rows that are not UTF-8 and rows without a number are problems, and those after them count", () =>
     Effect.gen(function*() {
       const file = Uint8Array.from([
