@@ -203,6 +203,7 @@ const campaign = {
   status: "running",
   pausedReason: null,
   from: null,
+  checkedFrom: ExampleValues.phoneNumber.written,
   notAfter: null,
   maxFailureRate: 0.2,
   holdout: 0,
@@ -228,6 +229,11 @@ export const Campaign = Schema.Struct({
   template: Model.CampaignTemplate,
   templateB: Schema.NullOr(Model.CampaignTemplate),
   from: Schema.NullOr(Schema.String),
+  checkedFrom: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The number that sends a campaign without `from`: the default number when its recipients were checked. `null` " +
+      "before the check, and with `from`"
+  }),
   startAt: Schema.NullOr(Timestamp),
   notAfter: Schema.NullOr(Timestamp),
   quietHours: Schema.NullOr(QuietHours.QuietHours),

@@ -503,6 +503,11 @@ export interface Campaign {
   readonly template: TemplateContent
   readonly templateB: TemplateContent | null
   readonly from: string | null
+  /**
+   * The number that sends a campaign without `from`: the default number when its recipients were checked. `null` before
+   * the check, and with `from`.
+   */
+  readonly checkedFrom: string | null
   readonly startAt: string | null
   readonly notAfter: string | null
   readonly quietHours: QuietHours | null

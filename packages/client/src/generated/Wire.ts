@@ -473,6 +473,11 @@ export interface PublicCampaign {
   readonly template: TemplateContent
   readonly template_b: TemplateContent | null
   readonly from: string | null
+  /**
+   * The number that sends a campaign without `from`: the default number when its recipients were checked. `null` before
+   * the check, and with `from`.
+   */
+  readonly checked_from: string | null
   readonly start_at: string | null
   readonly not_after: string | null
   readonly quiet_hours: QuietHours | null
