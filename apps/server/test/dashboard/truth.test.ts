@@ -980,6 +980,23 @@ it("a checked campaign’s page shows the number that sends it and the pace of t
   await person.end()
 })
 
+it("a checked campaign’s page and the question before its start count the customers whose quiet hours never end", async () => {
+  const id = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const { body: campaign } = await inScope(call(`${server.url}/internal/campaigns/${id}`, { headers: server.session }))
+  const json = { ...campaign, forecast: { ...campaign.forecast, alwaysQuiet: 1 } }
+  await page.route(`**/internal/campaigns/${id}`, (route) => route.fulfill({ json }))
+  await person.open(`/campaigns/${id}`)
+  await page.getByRole("region", { name: "Report" }).getByText("1 customer, who gets nothing").waitFor()
+  await button(page, "Start").click()
+  const question = dialog(page, "Start the campaign")
+  await question.getByText(/^Quiet hours never end for 1 customer, who gets nothing: /).waitFor()
+  await button(question, "Cancel").click()
+  person.assertSound()
+  await person.end()
+})
+
 it("a stream of events that was refused once is opened again, by the page and by the tab that receives events", async () => {
   const person = await signedIn(browser, server)
   const { page } = person

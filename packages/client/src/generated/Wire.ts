@@ -547,6 +547,11 @@ export interface PublicCampaignForecast {
   readonly messaging_limit: number | null
   /** How many days the messaging limit makes it take; `null` if the limit is 0. */
   readonly days: number | null
+  /**
+   * How many of the messages are not sent, because quiet hours never end for their customers: the row has no
+   * `timeZone`, and at any time it is quiet in one of the time zones of the country. It follows `quietHours`.
+   */
+  readonly always_quiet: number
   /** How long it takes at its pace and under the messaging limit; it follows `share`. */
   readonly seconds: number
   /** The messages by the price that they are expected to have, by market, category and type. */

@@ -285,7 +285,15 @@ const checkRows = (
       )
     )
   )
-  const { share, startAt } = campaign
+  const zoneless = Forecast.withZoneless(
+    campaign.zoneless,
+    checked.flatMap(({ customer, message, timeZone }) => {
+      if (message === null || customer === null || isHeldOut(campaign, customer)) return []
+      const countries = QuietHours.countriesWithout(message.content.to, timeZone)
+      return countries === null ? [] : [countries]
+    })
+  )
+  const { quietHours, share, startAt } = campaign
   const after: Campaign.Campaign = {
     ...campaign,
     checked: campaign.checked + checked.length,
@@ -296,9 +304,10 @@ const checkRows = (
     categories: campaign.categories ?? categoriesOf(templates),
     limitedCustomers,
     expected,
+    zoneless,
     forecast: isReady
       ? Forecast.of(
-        { expected, limitedCustomers, share, at: startAt ?? now },
+        { expected, limitedCustomers, zoneless, quietHours, share, at: startAt ?? now },
         { sender: sender!, capabilities },
         limits,
         rateCard

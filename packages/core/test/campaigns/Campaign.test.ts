@@ -66,6 +66,7 @@ describe("a campaign", () => {
       limitedCustomers: 0,
       messagingLimit: null,
       days: 1,
+      alwaysQuiet: 0,
       seconds: 1000,
       perSecond: 80,
       lines: [],
