@@ -193,7 +193,17 @@ it("a share is shown in percent without the errors of binary fractions, and not 
 const head = (...columns: ReadonlyArray<string>) => ({ columns, examples: [], summary: "" })
 
 it("a file's columns of numbers and time zones, and those whose name is no variable, fill no placeholder", () => {
-  const columns = ["Phone", "Name", "timeZone", "First name", "{x}", "y".repeat(64), "y".repeat(65)]
+  const columns = [
+    "Phone",
+    "Name",
+    "timeZone",
+    "TIMEZONE",
+    "timezone",
+    "First name",
+    "{x}",
+    "y".repeat(64),
+    "y".repeat(65)
+  ]
   assert.deepStrictEqual(variableColumns(head(...columns), "Phone"), ["Name", "First name", "y".repeat(64)])
   assert.isUndefined(variableColumns(head(), ""))
   assert.isUndefined(variableColumns(undefined, ""))

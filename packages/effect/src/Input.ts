@@ -11,7 +11,7 @@ import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 const deepest = 64
 
 /** Removes fields that are `undefined`. */
-const given = (value: unknown, depth = deepest): unknown => {
+export const given = (value: unknown, depth = deepest): unknown => {
   if (depth === 0) return value
   if (Array.isArray(value)) return value.map((element) => given(element, depth - 1))
   if (!Predicate.isObject(value)) return value

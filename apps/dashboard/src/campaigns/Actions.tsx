@@ -15,7 +15,7 @@ import { fromLocal, lengthOf, toLocal } from "../ui/Moment.ts"
 import { Notice } from "../ui/Notice.tsx"
 import { Time, timeZone, useNow } from "../ui/Time.tsx"
 import { asRate, counted } from "../ui/Words.ts"
-import { pauseReasons } from "./CampaignWords.tsx"
+import { pauseReasons, withoutTime } from "./CampaignWords.tsx"
 import { usePace } from "./Pace.ts"
 import { endsAt, goesOnAt, reachedBy, stopsEarlyAt, timeNeeded } from "./Reach.ts"
 
@@ -35,7 +35,8 @@ const toMinute = (now: number): number => now - now % 60_000
 
 const Start = ({ campaign, onClose }: Question) => {
   const pace = usePace(campaign)
-  const { id, startAt } = campaign
+  const { forecast, id, startAt } = campaign
+  const alwaysQuiet = forecast?.alwaysQuiet ?? 0
   // the text of the field, once the person has changed it
   const [chosen, setChosen] = useState<string>()
   const startsAt = chosen === undefined ? startAt : fromLocal(chosen) ?? null
@@ -76,6 +77,13 @@ const Start = ({ campaign, onClose }: Question) => {
               It stops{" "}
               <Time at={new Date(stopsAt).toISOString()} />, before it can have sent to all of them; the others get
               nothing. Change the campaign first: “Send nothing after” decides when it stops.
+            </Notice>
+          )}
+          {alwaysQuiet === 0 ? null : (
+            <Notice tone="warn">
+              Quiet hours never end for{" "}
+              {withoutTime(alwaysQuiet)}: at any time it is quiet in one of the time zones of their country. Give their
+              time zones in a column timeZone of the file, or change the quiet hours first.
             </Notice>
           )}
           <TextField

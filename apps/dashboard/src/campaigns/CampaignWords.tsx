@@ -2,7 +2,7 @@
 import type { CampaignOutcome, CampaignRow, CampaignStatus, PauseReason } from "@wac/client/internal"
 import type { IconName } from "../ui/Icon.tsx"
 import { Status, type Tone } from "../ui/Status.tsx"
-import { asSentence } from "../ui/Words.ts"
+import { asSentence, counted } from "../ui/Words.ts"
 
 const statuses: Record<CampaignStatus, readonly [Tone, string, IconName]> = {
   draft: ["calm", "Draft", "circle"],
@@ -53,6 +53,10 @@ export const outcomes: Record<CampaignOutcome, readonly [name: string, definitio
 
 /** All outcomes, in the order in which pages show them. */
 export const outcomeNames = Object.keys(outcomes) as ReadonlyArray<CampaignOutcome>
+
+/** The customers who get nothing, by their number. */
+export const withoutTime = (customers: number): string =>
+  `${counted(customers, "customer", "customers")}, who ${customers === 1 ? "gets" : "get"} nothing`
 
 /** Why a row is left out, in short. */
 export const reasonWords: Record<NonNullable<CampaignRow["problem"]>["reason"], string> = {

@@ -7,11 +7,12 @@ import { lengthOf } from "../ui/Moment.ts"
 import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { counted } from "../ui/Words.ts"
 import { marketName } from "../usage/Market.ts"
+import { withoutTime } from "./CampaignWords.tsx"
 import { reachedBy } from "./Reach.ts"
 
 /** The facts of the forecast: duration, use of the messaging limit, and costs. */
 const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
-  const { costs, days, limitedCustomers, lines, messagingLimit, seconds } = forecast
+  const { alwaysQuiet, costs, days, limitedCustomers, lines, messagingLimit, seconds } = forecast
   const unrated = lines.filter(({ billable, cost }) => billable !== false && cost === null)
   return (
     <>
@@ -24,6 +25,7 @@ const Expected = ({ forecast }: { readonly forecast: CampaignForecast }) => {
           ? "; the limit allows none"
           : ` of ${grouped(messagingLimit)} in 24 hours: ${counted(days, "day", "days")}`}
       </Fact>
+      {alwaysQuiet === 0 ? null : <Fact name="Always in quiet hours">{withoutTime(alwaysQuiet)}</Fact>}
       {costs.length === 0 ? null : (
         <Fact name="Costs, by the rate card">
           {costs.map(({ amount, currency }) => `${amount} ${currency}`).join(", ")}

@@ -59,8 +59,8 @@ export const templateOf = (
   key: string
 ): TemplateDetail | undefined => templates.find((template) => templateKey(template) === key)
 
-/** The column of a CSV file that contains the time zones. */
-const zoneColumn = "timeZone"
+/** Whether the service reads the time zones from a column of a CSV file. */
+const isZone = (column: string): boolean => column.toLowerCase() === "timezone"
 
 /**
  * The columns of a file that can fill placeholders: all with a valid name, except the columns of the numbers and of the
@@ -69,7 +69,7 @@ const zoneColumn = "timeZone"
 export const variableColumns = (head: Head | undefined, numberColumn: string): ReadonlyArray<string> | undefined =>
   head === undefined || head.columns.length === 0
     ? undefined
-    : head.columns.filter((name) => name !== numberColumn && name !== zoneColumn && VariableNames.isName(name))
+    : head.columns.filter((name) => name !== numberColumn && !isZone(name) && VariableNames.isName(name))
 
 /** The values of the file's first customer that can fill placeholders. An empty cell is no value. */
 export const firstOf = (head: Head | undefined, columns: ReadonlyArray<string> = []): Example =>

@@ -6,6 +6,7 @@ import { Fact, Facts, Section } from "../ui/Page.tsx"
 import { Id } from "../ui/Table.tsx"
 import { Time, TimeOr } from "../ui/Time.tsx"
 import { percentOf } from "./Draft.ts"
+import { senderOf } from "./Pace.ts"
 
 /** The template of a variant, and the values of its placeholders. */
 const PlannedTemplate = (
@@ -32,7 +33,8 @@ const PlannedTemplate = (
 }
 
 export const Settings = ({ campaign }: { readonly campaign: Campaign }) => {
-  const { from, template, templateB } = campaign
+  const { template, templateB } = campaign
+  const from = senderOf(campaign)
   return (
     <Section title="Settings">
       <Facts>

@@ -16,6 +16,20 @@ const plan = { name: "Everyone", template: { name: "hello_world", language: "en_
 const lines = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => `{"to":"${customer(from + n)}"}\n`).join("")
 
+/** Adds a second number of the workspace at the default number's provider. */
+const addNumber = Effect.fnUntraced(function*(phoneNumber: string, isDefault: boolean) {
+  const { services, session, url } = yield* checks.Served
+  const workspaceId = (yield* call(`${url}/internal/session`, { headers: session })).body.workspaceId
+  return yield* Effect.gen(function*() {
+    const id = yield* Id.generate(yield* SecureRandom.SecureRandom, "pn")
+    const store = yield* PhoneNumberStore.PhoneNumberStore
+    const [number] = (yield* store.list(workspaceId)).filter(({ isDefault }) => isDefault)
+    const made = { ...number!, id, phoneNumber, providerNumberId: `p-${id}`, isDefault }
+    assert.isTrue(yield* store.add(made))
+    return made
+  }).pipe(Effect.provide(SecureRandom.layerWebCrypto), Effect.provideContext(services), Effect.orDie)
+})
+
 /** A key that runs campaigns, and what it calls. */
 const program = Effect.fnUntraced(function*(options: { readonly [name: string]: unknown } = {}) {
   const { session, url } = yield* checks.Served
@@ -220,18 +234,10 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
 
   it.effect("a key that is bound to numbers has the campaigns of these alone", () =>
     Effect.gen(function*() {
-      const { services, session, url } = yield* checks.Served
+      const { session, url } = yield* checks.Served
       const numbers = yield* call(`${url}/internal/phone-numbers`, { headers: session })
       const own = numbers.body.data.find(({ isDefault }: Answer["body"]) => isDefault)
-      const second = yield* Effect.gen(function*() {
-        const id = yield* Id.generate(yield* SecureRandom.SecureRandom, "pn")
-        const store = yield* PhoneNumberStore.PhoneNumberStore
-        const workspaceId = (yield* call(`${url}/internal/session`, { headers: session })).body.workspaceId
-        const [number] = (yield* store.list(workspaceId)).filter(({ isDefault }) => isDefault)
-        const made = { ...number!, id, phoneNumber: "+15005550178", providerNumberId: `p-${id}`, isDefault: false }
-        assert.isTrue(yield* store.add(made))
-        return made
-      }).pipe(Effect.provide(SecureRandom.layerWebCrypto), Effect.provideContext(services), Effect.orDie)
+      const second = yield* addNumber("+15005550178", false)
       const free = yield* program()
       const first = yield* program({ phoneNumberIds: [own.id] })
       const other = yield* program({ phoneNumberIds: [second.id] })
@@ -275,5 +281,24 @@ layer(checks.Served.layer({ environment: checks.unlimited }), checks.live)("camp
       const headers = { "idempotency-key": crypto.randomUUID() }
       assert.strictEqual((yield* first.ask("POST", "", { body: plan, headers })).status, 201)
       checks.assertError(yield* other.ask("POST", "", { body: plan, headers }), 403, { ...refused, param: "from" })
+    }))
+
+  it.effect("a campaign without a number shows the number with which its recipients were checked, whichever is the default later", () =>
+    Effect.gen(function*() {
+      const { session, url } = yield* checks.Served
+      const { ask, create, upload } = yield* program()
+      const numbers = yield* call(`${url}/internal/phone-numbers`, { headers: session })
+      const { phoneNumber } = numbers.body.data.find(({ isDefault }: Answer["body"]) => isDefault)
+      const id = yield* create()
+      yield* upload(id, lines(2, 600))
+      assert.deepInclude((yield* ask("GET", `/${id}`)).body, { from: null, checked_from: null })
+      yield* ask("POST", `/${id}/check`)
+      yield* checks.until(ask("GET", `/${id}`), ({ body }) => body.status === "ready")
+      yield* addNumber("+15005550179", true)
+      assert.deepInclude((yield* ask("GET", `/${id}`)).body, { from: null, checked_from: phoneNumber })
+      const shown = yield* call(`${url}/internal/campaigns/${id}`, { headers: session })
+      assert.deepInclude(shown.body, { from: null, checkedFrom: phoneNumber })
+      const named = yield* ask("PATCH", `/${id}`, { body: { from: phoneNumber } })
+      assert.deepInclude(named.body, { from: phoneNumber, checked_from: null })
     }))
 })

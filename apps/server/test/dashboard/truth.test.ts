@@ -956,6 +956,47 @@ it("a campaign’s page shows the text of an amount, and a rate below one messag
   await person.end()
 })
 
+it("a checked campaign’s page shows the number that sends it and the pace of that number, even if another is the default", async () => {
+  const id = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const numbers = await inScope(call(`${server.url}/internal/phone-numbers`, { headers: server.session }))
+  const [first] = numbers.body.data
+  await page.route("**/internal/phone-numbers?*", async (route) => {
+    const json = await (await route.fetch()).json()
+    const data = [
+      { ...first, id: "pn_00000000000000000000000000", phoneNumber: "+15005550199", messagesPerSecond: 2 },
+      { ...first, isDefault: false, messagesPerSecond: 80 }
+    ]
+    await route.fulfill({ json: { ...json, data } })
+  })
+  await person.open(`/campaigns/${id}`)
+  const settings = page.getByRole("region", { name: "Settings", exact: true })
+  await settings.getByText(first.phoneNumber).waitFor()
+  await button(page, "Start").click()
+  await dialog(page, "Start the campaign").getByText(/, at most 40 a second, in about /).waitFor()
+  await button(dialog(page, "Start the campaign"), "Cancel").click()
+  person.assertSound()
+  await person.end()
+})
+
+it("a checked campaign’s page and the question before its start count the customers whose quiet hours never end", async () => {
+  const id = await inScope(workspace.ready(server))
+  const person = await signedIn(browser, server)
+  const { page } = person
+  const { body: campaign } = await inScope(call(`${server.url}/internal/campaigns/${id}`, { headers: server.session }))
+  const json = { ...campaign, forecast: { ...campaign.forecast, alwaysQuiet: 1 } }
+  await page.route(`**/internal/campaigns/${id}`, (route) => route.fulfill({ json }))
+  await person.open(`/campaigns/${id}`)
+  await page.getByRole("region", { name: "Report" }).getByText("1 customer, who gets nothing").waitFor()
+  await button(page, "Start").click()
+  const question = dialog(page, "Start the campaign")
+  await question.getByText(/^Quiet hours never end for 1 customer, who gets nothing: /).waitFor()
+  await button(question, "Cancel").click()
+  person.assertSound()
+  await person.end()
+})
+
 it("a stream of events that was refused once is opened again, by the page and by the tab that receives events", async () => {
   const person = await signedIn(browser, server)
   const { page } = person

@@ -170,6 +170,11 @@ export const Forecast = Schema.Struct({
   days: Schema.NullOr(Schema.Int).annotate({
     description: "How many days the messaging limit makes it take; `null` if the limit is 0"
   }),
+  alwaysQuiet: Schema.Int.annotate({
+    description:
+      "How many of the messages are not sent, because quiet hours never end for their customers: the row has no " +
+      "`timeZone`, and at any time it is quiet in one of the time zones of the country. It follows `quietHours`"
+  }),
   seconds: Schema.Int.annotate({
     description: "How long it takes at its pace and under the messaging limit; it follows `share`"
   }),
@@ -187,6 +192,7 @@ export const Forecast = Schema.Struct({
   limitedCustomers: 1100,
   messagingLimit: 2000,
   days: 1,
+  alwaysQuiet: 0,
   seconds: 30,
   lines: [{
     ...Example.of(UsageLine),
@@ -203,6 +209,7 @@ const campaign = {
   status: "running",
   pausedReason: null,
   from: null,
+  checkedFrom: ExampleValues.phoneNumber.written,
   notAfter: null,
   maxFailureRate: 0.2,
   holdout: 0,
@@ -228,6 +235,11 @@ export const Campaign = Schema.Struct({
   template: Model.CampaignTemplate,
   templateB: Schema.NullOr(Model.CampaignTemplate),
   from: Schema.NullOr(Schema.String),
+  checkedFrom: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The number that sends a campaign without `from`: the default number when its recipients were checked. `null` " +
+      "before the check, and with `from`"
+  }),
   startAt: Schema.NullOr(Timestamp),
   notAfter: Schema.NullOr(Timestamp),
   quietHours: Schema.NullOr(QuietHours.QuietHours),

@@ -503,6 +503,11 @@ export interface Campaign {
   readonly template: TemplateContent
   readonly templateB: TemplateContent | null
   readonly from: string | null
+  /**
+   * The number that sends a campaign without `from`: the default number when its recipients were checked. `null` before
+   * the check, and with `from`.
+   */
+  readonly checkedFrom: string | null
   readonly startAt: string | null
   readonly notAfter: string | null
   readonly quietHours: QuietHours | null
@@ -578,6 +583,11 @@ export interface CampaignForecast {
   readonly messagingLimit: number | null
   /** How many days the messaging limit makes it take; `null` if the limit is 0. */
   readonly days: number | null
+  /**
+   * How many of the messages are not sent, because quiet hours never end for their customers: the row has no
+   * `timeZone`, and at any time it is quiet in one of the time zones of the country. It follows `quietHours`.
+   */
+  readonly alwaysQuiet: number
   /** How long it takes at its pace and under the messaging limit; it follows `share`. */
   readonly seconds: number
   /** The messages by the price that they are expected to have, by market, category and type. */

@@ -473,6 +473,11 @@ export interface PublicCampaign {
   readonly template: TemplateContent
   readonly template_b: TemplateContent | null
   readonly from: string | null
+  /**
+   * The number that sends a campaign without `from`: the default number when its recipients were checked. `null` before
+   * the check, and with `from`.
+   */
+  readonly checked_from: string | null
   readonly start_at: string | null
   readonly not_after: string | null
   readonly quiet_hours: QuietHours | null
@@ -542,6 +547,11 @@ export interface PublicCampaignForecast {
   readonly messaging_limit: number | null
   /** How many days the messaging limit makes it take; `null` if the limit is 0. */
   readonly days: number | null
+  /**
+   * How many of the messages are not sent, because quiet hours never end for their customers: the row has no
+   * `timeZone`, and at any time it is quiet in one of the time zones of the country. It follows `quietHours`.
+   */
+  readonly always_quiet: number
   /** How long it takes at its pace and under the messaging limit; it follows `share`. */
   readonly seconds: number
   /** The messages by the price that they are expected to have, by market, category and type. */

@@ -161,6 +161,8 @@ export interface Campaign extends Plan {
   readonly limitedCustomers: number
   /** The prices that messages to the checked rows are expected to have. */
   readonly expected: ReadonlyArray<Forecast.Expected>
+  /** The checked rows without a time zone, by the countries whose time zones decide for them, if these are several. */
+  readonly zoneless: ReadonlyArray<Forecast.Zoneless>
   /** The estimate for the campaign, once its rows are checked. */
   readonly forecast: Forecast.Forecast | null
   /** The sums of {@link tallies} by outcome. */
@@ -191,6 +193,7 @@ const unchecked = {
   checkedFrom: null,
   limitedCustomers: 0,
   expected: [],
+  zoneless: [],
   forecast: null,
   ...counted([])
 } satisfies Partial<Campaign>
@@ -266,16 +269,18 @@ const adjustable = new Set<string>(["name", "notAfter", "quietHours", "share", "
 
 /** The forecast of a campaign after this change of its plan. */
 const forecastAfter = (
-  { expected, forecast }: Campaign,
-  { share, startAt }: Partial<Plan>,
+  { expected, forecast, zoneless, ...campaign }: Campaign,
+  { quietHours = campaign.quietHours, share, startAt }: Partial<Plan>,
   now: Instant,
   card: RateCard.RateCard | undefined
 ): Forecast.Forecast | null => {
   if (forecast === null) return null
+  const at = (startAt === undefined ? campaign.startAt : startAt) ?? now
   const shared = share === undefined ? forecast : Forecast.withShare(forecast, share)
-  return startAt === undefined || card === undefined
+  const priced = startAt === undefined || card === undefined
     ? shared
-    : Forecast.withPrices(shared, { expected, at: startAt ?? now }, card)
+    : Forecast.withPrices(shared, { expected, at }, card)
+  return Forecast.withNights(priced, { quietHours, zoneless, at })
 }
 
 const edit = (

@@ -196,6 +196,12 @@ const tooLate: MessageError = {
   message: "the campaign's end time (notAfter) had passed"
 }
 
+const alwaysQuiet: MessageError = {
+  code: "forbidden",
+  reason: "quiet_hours",
+  message: "no minute is outside of quietHours in all time zones of the recipient's country: give the row a timeZone"
+}
+
 /** The categories of approved templates. */
 const categoriesOf = (templates: LoadedWork["templates"]): ReadonlyArray<string> =>
   templates.map((template) => template!.category)
@@ -279,7 +285,15 @@ const checkRows = (
       )
     )
   )
-  const { share, startAt } = campaign
+  const zoneless = Forecast.withZoneless(
+    campaign.zoneless,
+    checked.flatMap(({ customer, message, timeZone }) => {
+      if (message === null || customer === null || isHeldOut(campaign, customer)) return []
+      const countries = QuietHours.countriesWithout(message.content.to, timeZone)
+      return countries === null ? [] : [countries]
+    })
+  )
+  const { quietHours, share, startAt } = campaign
   const after: Campaign.Campaign = {
     ...campaign,
     checked: campaign.checked + checked.length,
@@ -290,9 +304,10 @@ const checkRows = (
     categories: campaign.categories ?? categoriesOf(templates),
     limitedCustomers,
     expected,
+    zoneless,
     forecast: isReady
       ? Forecast.of(
-        { expected, limitedCustomers, share, at: startAt ?? now },
+        { expected, limitedCustomers, zoneless, quietHours, share, at: startAt ?? now },
         { sender: sender!, capabilities },
         limits,
         rateCard
@@ -323,13 +338,19 @@ const queued = (
     createdAt: now
   })
 
+/** A recipient to skip, and why. */
+interface Skipped {
+  readonly queued: Queued
+  readonly reason: MessageError
+}
+
 /** Skips recipients. A recipient whose message is being sent stays in the queue until the claim has ended. */
-const skip = (queue: ReadonlyArray<Queued>, reason: MessageError, now: Instant) => {
-  const stored = new Map(queue.map(({ send }) => [send.message.id, send]))
+const skip = (left: ReadonlyArray<Skipped>, now: Instant) => {
+  const stored = new Map(left.map(({ queued: { send } }) => [send.message.id, send]))
   const sends = new SendBatch({ send: (id) => stored.get(id) })
   const dequeued: Array<MessageId> = []
   const leased: Array<WorkWrites["leased"][number]> = []
-  for (const { send } of queue) {
+  for (const { queued: { send }, reason } of left) {
     const { id } = send.message
     const claim = send.binding?.claim
     const skipped = KeyedMessage.skip(send, reason, now)
@@ -343,7 +364,7 @@ const skip = (queue: ReadonlyArray<Queued>, reason: MessageError, now: Instant) 
 /** Skips the recipients in the queue, because the campaign no longer sends. */
 const skipAll = (loaded: LoadedWork, reason: MessageError, now: Instant): WorkWrites => {
   const { job: { campaign }, queue } = loaded
-  const skipped = skip(queue!, reason, now)
+  const skipped = skip(queue!.map((queued) => ({ queued, reason })), now)
   // those that are being sent get their outcomes meanwhile
   const rest = skipped.leased.length === queue!.length ? idleDelay : Duration.zero
   return { ...nothing, ...skipped, job: { campaign, workAt: now + Duration.toMillis(rest) } }
@@ -351,19 +372,19 @@ const skipAll = (loaded: LoadedWork, reason: MessageError, now: Instant): WorkWr
 
 /**
  * Divides recipients into those who may get a message now (`awake`), those whose quiet hours must end first
- * (`waiting`), and the holdout, who get none (`left`).
+ * (`waiting`), and those who get none (`left`): the holdout, and those whose quiet hours never end.
  */
 const byRules = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now: Instant) => {
   const { quietHours } = campaign
   const ends = new Map<string, Instant | null>()
   const awake: Array<Queued> = []
-  const left: Array<Queued> = []
+  const left: Array<Skipped> = []
   const waiting: Array<WorkWrites["leased"][number]> = []
   const untried: Array<MessageId> = []
   for (const queued of queue) {
     const { content: { to }, id } = queued.send.message
     if (isHeldOut(campaign, CustomerNames.keyOf(to))) {
-      left.push(queued)
+      left.push({ queued, reason: heldOut })
       continue
     }
     const zones = quietHours === null ? [] : QuietHours.zonesOf(to, queued.timeZone)
@@ -376,8 +397,9 @@ const byRules = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now:
       : known
     ends.set(name, quietUntil)
     if (quietUntil === now) awake.push(queued)
+    else if (quietUntil === null) left.push({ queued, reason: alwaysQuiet })
     else {
-      waiting.push({ messageId: id, dueAt: quietUntil ?? Campaign.endsAt(campaign, now) })
+      waiting.push({ messageId: id, dueAt: quietUntil })
       // a change of the quiet hours reaches only those who do not wait for another try
       if (queued.tries > 0) untried.push(id)
     }
@@ -471,7 +493,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       const lookedAt = campaign.quietHours === null && campaign.holdout === 0 ? room : limit
       if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit: lookedAt, of: "due" }] }
       const { awake, left, untried, waiting } = byRules(campaign, loaded.queue, now)
-      const skipped = skip(left, heldOut, now)
+      const skipped = skip(left, now)
       const until = now + Duration.toMillis(lease)
       const claimed = awake.slice(0, room).map(({ key, send: { message }, tries }, i) => ({
         message,

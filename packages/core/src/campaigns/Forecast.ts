@@ -8,10 +8,13 @@ import type { Capabilities } from "../provider/Capabilities.ts"
 import type { Instant } from "../Time.ts"
 import type { Price } from "../usage/PriceTally.ts"
 import * as RateCard from "../usage/RateCard.ts"
+import * as QuietHours from "./QuietHours.ts"
 import * as SendingTime from "./SendingTime.ts"
 
 /** The forecast. Other sends, quiet hours and failures make the campaign take longer. */
 export interface Forecast extends SendingTime.Extent {
+  /** How many of the messages are not sent, because the quiet hours of their customers never end. */
+  readonly alwaysQuiet: number
   /** How long the campaign takes at its pace and under the messaging limit, in seconds. */
   readonly seconds: number
   /** The number's rate when the recipients were checked, in messages a second; `null` if an earlier version checked them. */
@@ -26,6 +29,39 @@ export interface Forecast extends SendingTime.Extent {
 export interface Expected extends Price {
   readonly messages: number
 }
+
+/** How many messages go to customers in these countries whose time zone is not known. */
+export interface Zoneless {
+  readonly countries: ReadonlyArray<string>
+  readonly messages: number
+}
+
+/** Adds one message for each of these lists of countries. */
+export const withZoneless = (
+  before: ReadonlyArray<Zoneless>,
+  lists: ReadonlyArray<ReadonlyArray<string>>
+): ReadonlyArray<Zoneless> => {
+  const counts = new Map(before.map((zoneless) => [zoneless.countries.join(), zoneless]))
+  for (const countries of lists) {
+    const name = countries.join()
+    counts.set(name, { countries, messages: (counts.get(name)?.messages ?? 0) + 1 })
+  }
+  return [...counts.values()]
+}
+
+/** What decides which quiet hours never end: those of customers without a time zone, and when the campaign starts. */
+interface Nights {
+  readonly quietHours: QuietHours.QuietHours | null
+  readonly zoneless: ReadonlyArray<Zoneless>
+  readonly at: Instant
+}
+
+const alwaysQuietOf = ({ at, quietHours, zoneless }: Nights): number =>
+  zoneless.reduce(
+    (sum, { countries, messages }) =>
+      quietHours !== null && QuietHours.isAlwaysQuiet(quietHours, countries, at) ? sum + messages : sum,
+    0
+  )
 
 const nameOf = ({ billable, category, market, type }: Price): string =>
   JSON.stringify([market, category, type, billable])
@@ -45,11 +81,10 @@ export const withExpected = (
 
 /** The forecast for messages at these prices that a number sends from the time `at` on. */
 export const of = (
-  { at, expected, limitedCustomers, share }: {
+  { expected, limitedCustomers, share, ...nights }: Nights & {
     readonly expected: ReadonlyArray<Expected>
     readonly limitedCustomers: number
     readonly share: number
-    readonly at: Instant
   },
   { capabilities, sender }: { readonly sender: PhoneNumber.PhoneNumber; readonly capabilities: Capabilities },
   limits: Limits.Limits,
@@ -68,7 +103,8 @@ export const of = (
   const { perSecond } = Limits.phoneNumberTier(limits, PhoneNumber.tierOf(sender))
   const extent = { messages, limitedCustomers, messagingLimit, days }
   const seconds = SendingTime.seconds(extent, perSecond * share)
-  return withPrices({ ...extent, seconds, perSecond, lines: [], costs: [] }, { at, expected }, card)
+  const forecast = { ...extent, alwaysQuiet: alwaysQuietOf(nights), seconds, perSecond, lines: [], costs: [] }
+  return withPrices(forecast, { at: nights.at, expected }, card)
 }
 
 /** The forecast of a campaign that is now to start at the time `at`, from which its prices may differ. */
@@ -82,6 +118,12 @@ export const withPrices = (
   const { lines, totals } = RateCard.bill(card, expected.map((price) => ({ ...price, hour: at })))
   return { ...forecast, lines, costs: totals }
 }
+
+/** The forecast of a campaign that now has these quiet hours, or starts at another time. */
+export const withNights = (forecast: Forecast, nights: Nights): Forecast => ({
+  ...forecast,
+  alwaysQuiet: alwaysQuietOf(nights)
+})
 
 /** The forecast of a campaign that now uses this share of its number's rate. */
 export const withShare = (forecast: Forecast, share: number): Forecast =>

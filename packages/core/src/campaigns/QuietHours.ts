@@ -63,6 +63,13 @@ const isQuietAt = (from: number, to: number, now: number): boolean =>
 export const isQuiet = ({ from, to }: QuietHours, zone: string, at: Instant): boolean =>
   isQuietAt(minutesOf(from), minutesOf(to), minuteAt(zone, at))
 
+/** Whether no time of day is outside of the quiet hours in all of the zones, while their clocks differ as they do at `at`. */
+const isEndless = ({ from, to }: QuietHours, zones: ReadonlyArray<string>, at: Instant): boolean => {
+  const [begin, end] = [minutesOf(from), minutesOf(to)]
+  const clocks = zones.map((zone) => minuteAt(zone, at))
+  return Array.range(0, day - 1).every((later) => clocks.some((clock) => isQuietAt(begin, end, (clock + later) % day)))
+}
+
 /**
  * The first time, from `at` on, that is not quiet in any of the zones: `at` itself if it is not, else the start of a
  * minute. `null` if there is none within three days. Correct across changes of clocks too: an hour that comes twice is
@@ -74,6 +81,9 @@ export const end = (hours: QuietHours, zones: ReadonlyArray<string>, at: Instant
   while (now - at <= horizon * minute) {
     const quiet = zones.find((zone) => isQuiet(hours, zone, now))
     if (quiet === undefined) return now
+    // to look for a time minute by minute takes long
+    const isFirst = now === at && zones.length > 1
+    if (isFirst && isEndless(hours, zones, at) && isEndless(hours, zones, at + horizon * minute)) return null
     const left = (to - minuteAt(quiet, now) + day) % day
     const whole = Math.floor(now / minute) * minute
     // near the end of the quiet hours, where a clock may change, minute by minute
@@ -131,3 +141,17 @@ export const zonesOf = (to: Addressee, own: string | null): ReadonlyArray<string
   const zones = countriesOf(to).flatMap(zonesIn)
   return zones.length === 0 ? ["UTC"] : zones
 }
+
+/**
+ * The countries whose time zones decide for a customer because the row has none; `null` if it has one, or if they have
+ * only one together.
+ */
+export const countriesWithout = (to: Addressee, own: string | null): ReadonlyArray<string> | null => {
+  if (own !== null) return null
+  const countries = countriesOf(to)
+  return countries.flatMap(zonesIn).length > 1 ? countries : null
+}
+
+/** Whether quiet hours, from `at` on, never end for customers whose time zone is not known in these countries. */
+export const isAlwaysQuiet = (hours: QuietHours, countries: ReadonlyArray<string>, at: Instant): boolean =>
+  end(hours, countries.flatMap(zonesIn), at) === null

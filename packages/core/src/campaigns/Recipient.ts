@@ -32,6 +32,11 @@ import * as VariableNames from "./VariableNames.ts"
  */
 export const maxVariables = 500
 
+const VariableName = PlainText.between(1, 64)
+
+/** Whether a variable of a recipient may have the name. */
+export const isVariableName = Schema.is(VariableName)
+
 export const Recipient = Schema.Struct({
   to: Addressee,
   bodyParams: Schema.optionalKey(BodyParams),
@@ -41,7 +46,7 @@ export const Recipient = Schema.Struct({
     description: "For quiet hours, in the IANA database: `Europe/Paris`; if omitted, the zones of the country in `to`"
   }),
   variables: Schema.optionalKey(
-    Schema.Record(PlainText.between(1, 64), PlainText.between(1, 1024)).check(Schema.isMaxProperties(maxVariables))
+    Schema.Record(VariableName, PlainText.between(1, 1024)).check(Schema.isMaxProperties(maxVariables))
   ).annotateKey({ description: "What replaces `{{name}}` in the template's values" })
 }).annotate({
   identifier: "CampaignRecipient",
@@ -211,22 +216,29 @@ const hasTooMany = (json: unknown): boolean => {
 const maxDepth = PlainJson.maxDepth + 8
 
 /**
- * Reads a row from JSON. If there are too many variables, they are counted but not decoded. A number loses a national
+ * Reads a row from JSON. An unknown field is a problem: a misspelt `bodyParams` would send the shared values. If there are too many variables, they are counted but not decoded. A number loses a national
  * prefix, which spreadsheets write in brackets.
  */
 export const parse = (json: unknown): Row => {
   if (hasTooMany(json)) return misreadOf(json, tooMany)
-  // decoding leaves out fields whose names are not plain text
+  // the name of an unknown field gets into the message
   const violation = PlainJson.violationOf(json, maxDepth)
   if (violation !== undefined) return misreadOf(json, `a value ${violation.issue}`)
-  const decoded = decode(json)
+  const decoded = decode(json, { onExcessProperty: "error" })
   return decoded._tag === "Success"
     ? { recipient: { ...decoded.success, to: canonicalOf(decoded.success.to) } }
     : misreadOf(json, describe(decoded.failure))
 }
 
+/** The maximum length of an unknown field's name in a message: enough to recognise it. */
+const maxName = 200
+
 /** The field and what was expected of it, without the value. */
 const describe = ({ issue }: Schema.SchemaError): string => {
+  const { leaf, path: unknown } = SchemaWords.leafOf(issue)
+  if (leaf._tag === "UnexpectedKey") {
+    return `there is no field ${FieldPath.of(unknown).slice(0, maxName).toWellFormed()} here`
+  }
   const { message, path } = SchemaWords.firstOf(issue)
   return path.length === 0 ? message : `${FieldPath.of(path)}: ${message}`
 }

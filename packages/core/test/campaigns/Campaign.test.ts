@@ -66,6 +66,7 @@ describe("a campaign", () => {
       limitedCustomers: 0,
       messagingLimit: null,
       days: 1,
+      alwaysQuiet: 0,
       seconds: 1000,
       perSecond: 80,
       lines: [],
@@ -305,7 +306,26 @@ describe("a recipient", () => {
         ],
         ["{\"to\":\"+15551234567\",\"bodyParams\":5}", "bodyParams: Expected array | object"],
         ["{\"to\":\"+15551234567\",\"bodyParams\":[5]}", "bodyParams[0]: Expected string | object"],
-        ["{\"to\":\"+15551234567\",\"buttons\":[{\"index\":\"0612345678\"}]}", "buttons[0].index: Expected number"]
+        ["{\"to\":\"+15551234567\",\"buttons\":[{\"index\":\"0612345678\"}]}", "buttons[0].index: Expected number"],
+        ["{\"to\":\"+15551234567\",\"bodyparams\":[\"0612345678\"]}", "there is no field bodyparams here"],
+        ["{\"to\":\"+15551234567\",\"body_params\":[\"0612345678\"]}", "there is no field body_params here"],
+        ["{\"to\":\"+15551234567\",\"time_zone\":\"Europe/Paris\"}", "there is no field time_zone here"],
+        [
+          "{\"to\":\"+15551234567\",\"header\":{\"text\":\"x\",\"txt\":\"0612345678\"}}",
+          "there is no field header.txt here"
+        ],
+        [
+          `{"to":"+15551234567","${"\u{1f44b}".repeat(5_000)}":1}`,
+          `there is no field ${"\u{1f44b}".repeat(100)} here`
+        ],
+        [
+          `{"to":"+15551234567","x${"\u{1f44b}".repeat(100)}":1}`,
+          `there is no field x${"\u{1f44b}".repeat(99)}\ufffd here`
+        ],
+        [
+          `{"to":"+15551234567","variables":{"${"x".repeat(65)}":"0612345678"}}`,
+          `there is no field variables.${"x".repeat(65)} here`
+        ]
       ] as const
     ) {
       const row = Recipient.parseLine(line, { line: 7, country: undefined })

@@ -23,6 +23,8 @@ const of = (
     {
       expected: [{ market: "DE", category: "marketing", type: "regular", billable: true, messages }],
       limitedCustomers,
+      zoneless: [],
+      quietHours: null,
       share: 0.5,
       at: 0
     },
@@ -85,7 +87,7 @@ describe("the forecast", () => {
       rate("DE", "utility", 50_000)
     ]
     const { costs, lines, messages } = Forecast.of(
-      { expected, limitedCustomers: 0, share: 0.5, at: 1000 },
+      { expected, limitedCustomers: 0, zoneless: [], quietHours: null, share: 0.5, at: 1000 },
       { sender: sender({ tier: "standard" }), capabilities: Capabilities.all },
       standard,
       card

@@ -104,9 +104,32 @@ describe("quiet hours", () => {
     assert.deepStrictEqual(QuietHours.zonesOf("ZZ.1", null), ["UTC"])
     const end = QuietHours.end(night, american, at("2026-01-10T14:00Z"))!
     for (const zone of american) assert.isFalse(QuietHours.isQuiet(night, zone, end), zone)
+    const russian = QuietHours.zonesOf("+79161234567", null)
+    const noon = at("2026-01-10T12:00Z")
+    assert.isNull(QuietHours.end({ from: "19:00", to: "09:00" }, russian, noon))
+    // one minute, from Kaliningrad to Kamchatka
+    assert.strictEqual(QuietHours.end({ from: "19:00", to: "08:59" }, russian, noon), at("2026-01-11T06:59Z"))
     // somewhere it is always quiet
     const long = { from: "12:00", to: "11:00" }
     assert.isNull(QuietHours.end(long, ["Europe/Paris", "Asia/Tokyo", "America/New_York"], at("2026-01-10T14:00Z")))
+  })
+
+  it("quiet hours that leave zones no common time end once a clock has changed, if that is soon enough", () => {
+    // New York and Phoenix are two hours apart in winter, and three in summer
+    const hours = { from: "11:00", to: "08:00" }
+    const zones = ["America/New_York", "America/Phoenix"]
+    assert.isNull(QuietHours.end(hours, zones, at("2026-10-20T12:00Z")))
+    assert.strictEqual(QuietHours.end(hours, zones, at("2026-10-31T12:00Z")), at("2026-11-01T15:00Z"))
+    assert.strictEqual(QuietHours.end(hours, zones, at("2026-11-10T12:00Z")), at("2026-11-10T15:00Z"))
+  })
+
+  it("the countries in which a customer may be are those of the number, unless the time zone is known or the only one", () => {
+    assert.deepStrictEqual(QuietHours.countriesWithout("+79161234567", null), ["RU"])
+    assert.deepStrictEqual(QuietHours.countriesWithout("US.1", null), ["US"])
+    assert.include([...QuietHours.countriesWithout("+15550001111", null)!], "CA")
+    assert.isNull(QuietHours.countriesWithout("+79161234567", "Europe/Moscow"))
+    assert.isNull(QuietHours.countriesWithout("+393331234567", null))
+    assert.isNull(QuietHours.countriesWithout("ZZ.1", null))
   })
 
   it("every country in a number or user id has time zones", () => {

@@ -88,4 +88,22 @@ describe("campaigns", () => {
     const [row] = await all(wac.campaigns.recipients(id))
     assert.deepInclude(row, { row: 1, problem: { ...row!.problem!, line: null, value: "nobody" } })
   })
+
+  it("a recipient with an unknown field is a problem that names the field, and a field that is undefined counts as omitted", async () => {
+    const { clock, wac } = await start()
+    const { id } = await wac.campaigns.create(order)
+    const variables = { name: "Ana", order: "7" }
+    await wac.campaigns.addRecipients(id, [
+      { to: customer(0), variables, time_zone: "Europe/Paris" } as CampaignRecipient,
+      { to: customer(1), variables, timeZone: undefined, note: undefined } as unknown as CampaignRecipient
+    ])
+    await wac.campaigns.check(id)
+    await clock.advance(5000)
+    assert.deepInclude(await wac.campaigns.get(id), { rows: 2, problems: 1 })
+    const rows = await all(wac.campaigns.recipients(id))
+    assert.deepStrictEqual(rows.map(({ problem }) => problem), [
+      { reason: "malformed", message: "there is no field time_zone here", line: null, value: customer(0) },
+      null
+    ])
+  })
 })

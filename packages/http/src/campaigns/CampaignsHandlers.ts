@@ -45,6 +45,7 @@ export const shown = (campaign: Campaign.Campaign): typeof CampaignsApi.Campaign
     "template",
     "templateB",
     "from",
+    "checkedFrom",
     "quietHours",
     "share",
     "maxFailureRate",

@@ -8,7 +8,10 @@ import { type FileRecord, type FileType, read, refused, undecodable } from "../b
 /** The column of the recipients' names, unless the upload names another. */
 const defaultColumn = "to"
 
-/** The column of the recipients' time zones. Every column besides these two is a variable with the column's name. */
+/**
+ * The column of the recipients' time zones, in upper or lower case. Every column besides these two is a variable with
+ * the column's name.
+ */
 const zoneColumn = "timeZone"
 
 /** How a file is read, as the caller of the upload chose. */
@@ -34,10 +37,12 @@ const isBlank = ({ values }: FileRecord): boolean => values.every((value) => val
 const isNamed = (column: string, { toColumn }: Reading): boolean =>
   toColumn === undefined ? column.toLowerCase() === defaultColumn : column === toColumn.trim()
 
+const isZone = (column: string): boolean => column.toLowerCase() === zoneColumn.toLowerCase()
+
 /** A column's name, shortened for an error message. */
 const cut = (name: string): string => name.slice(0, 64).toWellFormed()
 
-/** The columns of a file. Columns without a name are not read. */
+/** The columns of a file. Columns without a name are not read; names that are too long for a variable are left out. */
 interface Columns {
   readonly names: ReadonlyArray<string>
   readonly to: number
@@ -57,11 +62,16 @@ const columnsOf = ({ values }: FileRecord, reading: Reading): Columns => {
   if (to < 0) {
     throw refused("invalid_field", `the first row must have a column named ${cut(reading.toColumn ?? defaultColumn)}`)
   }
+  const timeZone = names.findIndex((name, i) => i !== to && isZone(name))
   const twice = names.find((name, i) =>
-    name !== "" && (names.indexOf(name) < i || (i !== to && isNamed(name, reading)))
+    name !== "" && i !== to && (names.indexOf(name) < i || isNamed(name, reading) || (isZone(name) && i !== timeZone))
   )
   if (twice !== undefined) throw refused("invalid_field", `the file has the column ${cut(twice)} twice`)
-  return { names, to, timeZone: names.findIndex((name, i) => i !== to && name === zoneColumn) }
+  return {
+    names: names.map((name) => Recipient.isVariableName(name) ? name : ""),
+    to,
+    timeZone
+  }
 }
 
 /** Reads the rows below a header. */

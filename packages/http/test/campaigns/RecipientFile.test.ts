@@ -93,6 +93,26 @@ describe("a file of recipients", () => {
       ])
     }))
 
+  it.effect("the column of time zones is found in upper and lower case, and may be there once", () =>
+    Effect.gen(function*() {
+      for (const name of ["timezone", "TimeZone", " TIMEZONE "]) {
+        assert.deepStrictEqual(yield* read(`to,${name},name\n${a},Europe/Paris,Ada`, csv), [
+          { to: a, timeZone: "Europe/Paris", variables: { name: "Ada" } }
+        ])
+      }
+      const twice = yield* refusal(`to,timeZone,timezone\n${a},Europe/Paris,\n`, csv)
+      assert.strictEqual(twice.message, "the file has the column timezone twice")
+      assert.deepStrictEqual(yield* read(`TimeZone,timeZone\n${a},Europe/Paris`, csv, 7, { toColumn: "TimeZone" }), [
+        { to: a, timeZone: "Europe/Paris" }
+      ])
+    }))
+
+  it.effect("a column whose name is too long for a variable is not read", () =>
+    Effect.gen(function*() {
+      const file = `to,${"x".repeat(65)},name\n${a},much,Ada\n${b},more,`
+      assert.deepStrictEqual(yield* read(file, csv), [{ to: a, variables: { name: "Ada" } }, { to: b }])
+    }))
+
   it.effect("rows with too many values, rows that are not UTF-8 and rows without a number are problems, and those after them count", () =>
     Effect.gen(function*() {
       const file = Uint8Array.from([

@@ -30,16 +30,29 @@ type Stored =
     | "problemKinds"
     | "judgesAgain"
     | "checkedFrom"
+    | "zoneless"
   >
   & Partial<
     Pick<
       Campaign.Campaign,
-      "expected" | "templateB" | "categories" | "replaced" | "upload" | "problemKinds" | "judgesAgain" | "checkedFrom"
+      | "expected"
+      | "templateB"
+      | "categories"
+      | "replaced"
+      | "upload"
+      | "problemKinds"
+      | "judgesAgain"
+      | "checkedFrom"
+      | "zoneless"
     >
   >
   /** The reason of which `pausedFor` holds the common form; missing if they are the same. */
   & { readonly pausedExactlyFor?: Campaign.PauseReason | null }
-  & { readonly forecast: Omit<Forecast.Forecast, "lines" | "costs" | "perSecond"> & Partial<Forecast.Forecast> | null }
+  & {
+    readonly forecast:
+      | Omit<Forecast.Forecast, "lines" | "costs" | "perSecond" | "alwaysQuiet"> & Partial<Forecast.Forecast>
+      | null
+  }
 
 /**
  * Reasons of pauses that the version before this one does not know, each with one that it does: a process of that
@@ -78,6 +91,7 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     checkedFrom = null,
     templateB = null,
     upload = null,
+    zoneless = [],
     ...state
   } = campaign.read(row).state
   return {
@@ -91,7 +105,8 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     checkedFrom,
     replaced,
     upload,
-    forecast: forecast && { lines: [], costs: [], perSecond: null, ...forecast },
+    zoneless,
+    forecast: forecast && { lines: [], costs: [], perSecond: null, alwaysQuiet: 0, ...forecast },
     // what an erasure has counted of messages that are still to be cleared
     ...Campaign.counted(state.checked === 0 ? [] : talliesOf(row))
   }

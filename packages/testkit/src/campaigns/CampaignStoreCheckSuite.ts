@@ -317,6 +317,33 @@ export const tests = (it: Fixture.It): void => {
       })
     }))
 
+  it.effect("the forecast counts the customers whose quiet hours never end, and follows a change of these hours", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const always = { from: "19:00", to: "09:00" }
+      const campaign = yield* draft(own, { quietHours: always })
+      const inRussia = (n: number, given: Partial<Recipient.Recipient> = {}): Recipient.Row => ({
+        recipient: { to: `+7916123450${n}`, variables: { number: `${n}` }, ...given }
+      })
+      yield* add(campaign, [inRussia(1), inRussia(2, { timeZone: "Europe/Moscow" }), inRussia(3), row(4)])
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      // the counts of all pieces are added up
+      yield* workAll(own, own.start, 1)
+      const forecast = Effect.map(get(campaign), ({ forecast }) => forecast)
+      const checked = yield* forecast
+      assert.deepInclude(checked, { messages: 4, alwaysQuiet: 2 })
+      for (
+        const [quietHours, alwaysQuiet] of [
+          [{ from: "21:00", to: "08:00" }, 0],
+          [always, 2],
+          [null, 0]
+        ] as const
+      ) {
+        yield* changed(campaign, own.start, { _tag: "Edit", plan: { quietHours } })
+        assert.deepStrictEqual(yield* forecast, { ...checked!, alwaysQuiet })
+      }
+    }))
+
   it.effect("on a channel without service windows, no customer counts against a messaging limit and no message is free", () =>
     Effect.gen(function*() {
       const own = yield* world({ number: { messagingLimit: 3 } })

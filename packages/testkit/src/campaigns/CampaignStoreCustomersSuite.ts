@@ -220,6 +220,30 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(late.length, 80)
     }))
 
+  it.effect("a recipient whose quiet hours never end is skipped with a reason of its own, and others in the country are not", () =>
+    Effect.gen(function*() {
+      const own = yield* world()
+      const hourAt = (at: Time.Instant) => `${Math.floor(at / hour) % 24}`.padStart(2, "0")
+      // an hour of each day is not quiet, and Russia has zones that are further apart
+      const quietHours = { from: `${hourAt(own.start + hour)}:00`, to: `${hourAt(own.start)}:00` }
+      const campaign = yield* draft(own, { quietHours })
+      const to = (n: number) => `+7916123450${n}`
+      const inRussia = (n: number, given: Partial<Recipient.Recipient> = {}): Recipient.Row => ({
+        recipient: { to: to(n), variables: { number: `${n}` }, ...given }
+      })
+      yield* add(campaign, [inRussia(1), inRussia(2, { timeZone: "Etc/UTC" }), inRussia(3)])
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* workAll(own, own.start)
+      yield* changed(campaign, own.start, { _tag: "Start" })
+      const claimed = yield* workAll(own, own.start)
+      assert.deepStrictEqual(claimed.map(({ message }) => message.content.to), [to(2)])
+      const after = yield* get(campaign)
+      assert.deepStrictEqual(after.counts, counts({ queued: 1, skipped: 2 }))
+      assert.deepStrictEqual(CampaignTally.reasonsOf(after.tallies), [
+        { outcome: "skipped", reason: "quiet_hours", recipients: 2 }
+      ])
+    }))
+
   it.effect("recipients who wait for the end of quiet hours follow a change of these hours", () =>
     Effect.gen(function*() {
       const own = yield* world()
