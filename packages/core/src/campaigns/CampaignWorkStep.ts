@@ -361,10 +361,30 @@ const skip = (left: ReadonlyArray<Skipped>, now: Instant) => {
   return { dequeued, leased, sends: sends.writes() }
 }
 
+/**
+ * When a recipient's quiet hours end: `now` if it is not quiet; `null` if they never end. Judges recipients of the same
+ * zones once.
+ */
+const quietUntilOf = ({ quietHours }: Campaign.Campaign, now: Instant): (queued: Queued) => Instant | null => {
+  const ends = new Map<string, Instant | null>()
+  return ({ send, timeZone }) => {
+    if (quietHours === null) return now
+    const zones = QuietHours.zonesOf(send.message.content.to, timeZone)
+    const name = zones.join()
+    const known = ends.get(name)
+    const end = known === undefined ? QuietHours.end(quietHours, zones, now) : known
+    ends.set(name, end)
+    return end
+  }
+}
+
 /** Skips the recipients in the queue, because the campaign no longer sends. */
-const skipAll = (loaded: LoadedWork, reason: MessageError, now: Instant): WorkWrites => {
-  const { job: { campaign }, queue } = loaded
-  const skipped = skip(queue!.map((queued) => ({ queued, reason })), now)
+const skipAll = (
+  { job: { campaign }, queue }: LoadedWork,
+  reasonOf: (queued: Queued) => MessageError,
+  now: Instant
+): WorkWrites => {
+  const skipped = skip(queue!.map((queued) => ({ queued, reason: reasonOf(queued) })), now)
   // those that are being sent get their outcomes meanwhile
   const rest = skipped.leased.length === queue!.length ? idleDelay : Duration.zero
   return { ...nothing, ...skipped, job: { campaign, workAt: now + Duration.toMillis(rest) } }
@@ -372,11 +392,11 @@ const skipAll = (loaded: LoadedWork, reason: MessageError, now: Instant): WorkWr
 
 /**
  * Divides recipients into those who may get a message now (`awake`), those whose quiet hours must end first
- * (`waiting`), and those who get none (`left`): the holdout, and those whose quiet hours never end.
+ * (`waiting`), and the holdout, who get none (`left`). Those whose quiet hours never end wait until the campaign ends:
+ * a person may correct the hours until then.
  */
 const byRules = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now: Instant) => {
-  const { quietHours } = campaign
-  const ends = new Map<string, Instant | null>()
+  const quietUntilFor = quietUntilOf(campaign, now)
   const awake: Array<Queued> = []
   const left: Array<Skipped> = []
   const waiting: Array<WorkWrites["leased"][number]> = []
@@ -387,19 +407,10 @@ const byRules = (campaign: Campaign.Campaign, queue: ReadonlyArray<Queued>, now:
       left.push({ queued, reason: heldOut })
       continue
     }
-    const zones = quietHours === null ? [] : QuietHours.zonesOf(to, queued.timeZone)
-    const name = zones.join()
-    const known = ends.get(name)
-    const quietUntil = quietHours === null
-      ? now
-      : known === undefined
-      ? QuietHours.end(quietHours, zones, now)
-      : known
-    ends.set(name, quietUntil)
+    const quietUntil = quietUntilFor(queued)
     if (quietUntil === now) awake.push(queued)
-    else if (quietUntil === null) left.push({ queued, reason: alwaysQuiet })
     else {
-      waiting.push({ messageId: id, dueAt: quietUntil })
+      waiting.push({ messageId: id, dueAt: quietUntil ?? Campaign.endsAt(campaign, now) })
       // a change of the quiet hours reaches only those who do not wait for another try
       if (queued.tries > 0) untried.push(id)
     }
@@ -450,7 +461,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
     case "cancelled":
       if (loaded.isDone) return end(complete(command!, campaign, now))
       if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, of: "all" }] }
-      return end(skipAll(loaded, cancelled, now))
+      return end(skipAll(loaded, () => cancelled, now))
     case "scheduled": {
       const { startAt } = campaign
       if (startAt !== null && startAt > now) return keep(campaign, startAt)
@@ -460,7 +471,8 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       if (loaded.isDone) return end(complete(command!, campaign, now))
       if (Campaign.endsAt(campaign, now) <= now) {
         if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, of: "all" }] }
-        return end(skipAll(loaded, tooLate, now))
+        const quietUntilFor = quietUntilOf(campaign, now)
+        return end(skipAll(loaded, (queued) => quietUntilFor(queued) === null ? alwaysQuiet : tooLate, now))
       }
       const snapshots = FailureRate.observe(campaign.snapshots, campaign.counts)
       const rate = FailureRate.rateOf(campaign.snapshots, campaign.counts)

@@ -220,13 +220,13 @@ export const tests = (it: Fixture.It): void => {
       assert.strictEqual(late.length, 80)
     }))
 
-  it.effect("a recipient whose quiet hours never end is skipped with a reason of its own, and others in the country are not", () =>
+  it.effect("recipients whose quiet hours never end wait for a change of them, and are skipped at the end with a reason of their own", () =>
     Effect.gen(function*() {
       const own = yield* world()
       const hourAt = (at: Time.Instant) => `${Math.floor(at / hour) % 24}`.padStart(2, "0")
       // an hour of each day is not quiet, and Russia has zones that are further apart
       const quietHours = { from: `${hourAt(own.start + hour)}:00`, to: `${hourAt(own.start)}:00` }
-      const campaign = yield* draft(own, { quietHours })
+      const campaign = yield* draft(own, { quietHours, notAfter: own.start + 3 * hour })
       const to = (n: number) => `+7916123450${n}`
       const inRussia = (n: number, given: Partial<Recipient.Recipient> = {}): Recipient.Row => ({
         recipient: { to: to(n), variables: { number: `${n}` }, ...given }
@@ -237,10 +237,22 @@ export const tests = (it: Fixture.It): void => {
       yield* changed(campaign, own.start, { _tag: "Start" })
       const claimed = yield* workAll(own, own.start)
       assert.deepStrictEqual(claimed.map(({ message }) => message.content.to), [to(2)])
-      const after = yield* get(campaign)
-      assert.deepStrictEqual(after.counts, counts({ queued: 1, skipped: 2 }))
-      assert.deepStrictEqual(CampaignTally.reasonsOf(after.tallies), [
-        { outcome: "skipped", reason: "quiet_hours", recipients: 2 }
+      const notNow = { _tag: "Again", after: Duration.hours(9) } as const
+      yield* ended(claimed[0]!, own.start, notNow)
+      assert.deepStrictEqual((yield* get(campaign)).counts, counts({ queued: 3 }))
+
+      // somebody corrects the hours, until one of the two is claimed
+      yield* changed(campaign, own.start + minute, { _tag: "Edit", plan: { quietHours: null } })
+      const [corrected] = yield* workAll(own, own.start + minute, 1)
+      assert.include([to(1), to(3)], corrected?.message.content.to)
+      yield* ended(corrected!, own.start + minute, notNow)
+      yield* changed(campaign, own.start + 2 * minute, { _tag: "Edit", plan: { quietHours } })
+      assert.deepStrictEqual(yield* workAll(own, own.start + 2 * minute), [])
+
+      yield* workAll(own, own.start + 3 * hour)
+      assert.sameDeepMembers(CampaignTally.reasonsOf((yield* get(campaign)).tallies) as Array<unknown>, [
+        { outcome: "skipped", reason: "quiet_hours", recipients: 2 },
+        { outcome: "skipped", reason: "not_after", recipients: 1 }
       ])
     }))
 
