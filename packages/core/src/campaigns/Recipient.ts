@@ -216,8 +216,9 @@ const hasTooMany = (json: unknown): boolean => {
 const maxDepth = PlainJson.maxDepth + 8
 
 /**
- * Reads a row from JSON. An unknown field is a problem: a misspelt `bodyParams` would send the shared values. If there are too many variables, they are counted but not decoded. A number loses a national
- * prefix, which spreadsheets write in brackets.
+ * Reads a row from JSON. An unknown field is a problem: a misspelt `bodyParams` would send the shared values. If there
+ * are too many variables, they are counted but not decoded. A number loses a national prefix, which spreadsheets write
+ * in brackets.
  */
 export const parse = (json: unknown): Row => {
   if (hasTooMany(json)) return misreadOf(json, tooMany)
