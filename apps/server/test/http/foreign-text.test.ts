@@ -4,11 +4,9 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import * as checks from "../checks.ts"
 import { type Answer, call, hello, ownPage } from "../harness.ts"
+import { freshDatabase, masterKey, postgres } from "../processes.ts"
 
 type Json = ReturnType<typeof JSON.parse>
 
@@ -19,13 +17,10 @@ const unstorable = ["a\u0000b", "\u0000", "a\ud800b"]
 const unstorableInTarget = ["%00", "a%00b", "%ED%A0%80", "a%ED%A0%80b"]
 
 const served = Layer.unwrap(
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.promise(() => mkdtemp(join(tmpdir(), "wac-text-"))),
-      (directory) => Effect.promise(() => rm(directory, { recursive: true, force: true }))
-    ),
-    (directory) => checks.Served.layer({ environment: { ...checks.unlimited, DATABASE_URL: `pglite:${directory}` } })
-  )
+  Effect.map(Effect.flatMap(postgres, freshDatabase), (url) =>
+    checks.Served.layer({
+      environment: { ...checks.unlimited, DATABASE_URL: url, WAC_MASTER_KEY: masterKey() }
+    }))
 )
 
 /** What ends the sessions of the test, or has no end. */
