@@ -53,7 +53,7 @@ export const projects: Array<TestProjectInlineConfiguration> = [
     env: { HMAC: "web" },
     alias: { "#hmac": `${import.meta.dirname}/packages/verifier/src/HmacWebCrypto.ts` }
   }),
-  project("effect", "packages/effect", { globalSetup: [dashboard] }),
+  project("effect", "packages/effect", { setupFiles: [newPglite], globalSetup: [dashboard] }),
   ...names.map((name) => project(name, `packages/${name}`)),
   project("postgres", "packages/postgres", {
     setupFiles: [newPglite],

@@ -11,7 +11,11 @@ import { fileURLToPath } from "node:url"
 
 const cache = fileURLToPath(new URL("../../../node_modules/.cache/wac", import.meta.url))
 
-const make: (options?: PGliteOptions) => Promise<PGlite> = PGlite.create.bind(PGlite)
+type Create = (options?: PGliteOptions) => Promise<PGlite>
+
+/** PGlite's own, which the class keeps: this file is loaded again for each file of tests, and its class is not. */
+const kept = PGlite as { genuine?: Create }
+const make: Create = kept.genuine ??= PGlite.create.bind(PGlite)
 
 /** Makes the files of this version, unless that was done before. Returns the path of their archive. */
 const archive = async (): Promise<string> => {
@@ -45,7 +49,7 @@ const copied = async (options: PGliteOptions = {}): Promise<PGlite> => {
   return make(isNew ? { ...options, loadDataDir: new Blob([await readFile(await archive())]) } : options)
 }
 
-const replace = (create: typeof make): void => void Object.assign(PGlite, { create })
+const replace = (create: Create): void => void Object.assign(PGlite, { create })
 
 /** Lets new databases begin with a copy. */
 export const copy = () => replace(copied)

@@ -22,7 +22,7 @@ import { freshDatabase, masterKey, postgres } from "../processes.ts"
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_261_124)
 
 /** Requests of each kind in memory. */
-const size = Extent.of(700, 7_000)
+const size = Extent.of(400, 7_000)
 
 /** A stream has no end that an answer could be judged by, and files have tests of their own. */
 const endpoints = Object.values(Api.groups).flatMap((group) => Object.values(group.endpoints)).filter((endpoint) =>
