@@ -80,6 +80,11 @@ export interface SendCommand<Of extends Queue | null> extends Pick<AcceptSend, "
   readonly queue: Of
   /** The message's id, if this is the first try under the key; a new one if omitted. */
   readonly messageId?: Id.MessageId
+  /**
+   * Whether the message was committed with others, as those of the outbox: one of them may be what it refers to, so this
+   * is judged only when it is sent.
+   */
+  readonly isCommitted?: boolean
   /** The id of the request. It is stored with a failure, and repeated requests receive it with that failure. */
   readonly requestId: Id.RequestId
   /**
@@ -380,14 +385,17 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
        * refusal of what the message refers to.
        */
       const keepReferences = (
-        { keyed: { workspaceId }, later, message }: Pick<SendCommand<null>, "keyed" | "later" | "message">,
+        { isCommitted, keyed: { workspaceId }, later, message }: Pick<
+          SendCommand<null>,
+          "isCommitted" | "keyed" | "later" | "message"
+        >,
         now: Instant
       ) => {
         // *accept* refuses the message if its times are invalid
         const times = later === null ? undefined : Result.getOrUndefined(SendTimes.of(later, now))
-        return times === undefined
-          ? Effect.undefined
-          : ResolveReferences.refusalOfLater(workspaceId, message, times.sendUntil, store, library)
+        if (times === undefined) return Effect.undefined
+        const refusal = ResolveReferences.refusalOfLater(workspaceId, message, times.sendUntil, store, library)
+        return isCommitted === true ? Effect.as(refusal, undefined) : refusal
       }
 
       const prepare = Effect.fnUntraced(function*<Of extends Queue | null>(

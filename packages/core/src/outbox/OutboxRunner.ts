@@ -79,6 +79,7 @@ export const layer = Layer.effectDiscard(
         later: later.success,
         message: read.success,
         messageId: entry.messageId,
+        isCommitted: true,
         requestId: yield* Id.generate(random, "req")
       })))
       if (Result.isFailure(ready)) return refused({ error: ready.failure })

@@ -124,6 +124,22 @@ it.effect(
 )
 
 it.effect(
+  "a message may quote one of the same transaction, which is queued with it",
+  running(({ ended, enqueue }) =>
+    Effect.gen(function*() {
+      const { workspace } = yield* world()
+      const to = "+12025550001"
+      const quoted = yield* enqueue(workspace.id, plain(to))
+      yield* enqueue(workspace.id, { type: "text", to, text: { body: "As I wrote" }, context: { message_id: quoted } })
+      yield* enqueue(workspace.id, { type: "reaction", to, reaction: { message_id: quoted, emoji: "👍" } })
+      yield* startRunner
+      yield* advance("1 second")
+      assert.deepStrictEqual(ended.map(({ end }) => end._tag), ["Moved", "Moved", "Moved"])
+    }).pipe(Effect.scoped)
+  )
+)
+
+it.effect(
   "a process that stops while it queues entries records their ends",
   running(({ ended, enqueue }) =>
     Effect.gen(function*() {
