@@ -78,24 +78,35 @@ const uploaded = (
   )
 }
 
+/** The files of a message that are there, with `null` for a customer's file that is not downloaded yet. */
+type FilesFound = Effect.Success<ReturnType<SendableMedia["keepUntil"]>>
+
+/** Keeps the files of a message that is to be sent later. Returns those that are there. */
+export const keepFiles = (
+  workspaceId: WorkspaceId,
+  content: OutboundMessage,
+  until: Instant,
+  library: SendableMedia
+): Effect.Effect<FilesFound, StoreError> => {
+  const files = MessageFiles.of(content)
+  return files.length === 0
+    ? Effect.succeed(new Map())
+    : library.keepUntil(workspaceId, files.map(({ id }) => id), until)
+}
+
 /**
  * The refusal of a message that is to be sent later, as far as it is known by now (contract §15): what it refers to is
- * not there, or does not fit its field. Keeps its files until `until`. A message that it quotes may still get its
- * provider's id, and a customer's file may still be downloaded.
+ * not there, or does not fit its field. A message that it quotes may still get its provider's id.
  */
 export const refusalOfLater = Effect.fnUntraced(function*(
   workspaceId: WorkspaceId,
   content: OutboundMessage,
-  until: Instant,
-  store: Pick<MessageStore["Service"], "named">,
-  library: SendableMedia
+  found: FilesFound,
+  store: Pick<MessageStore["Service"], "named">
 ): Effect.fn.Return<InvalidBody | undefined, StoreError> {
   const quoted = quotedBy(content)
   if (quoted !== undefined && Option.isNone(yield* store.named(workspaceId, quoted.id))) return notNamed(quoted.param)
-  const files = MessageFiles.of(content)
-  if (files.length === 0) return undefined
-  const found = yield* library.keepUntil(workspaceId, files.map(({ id }) => id), until)
-  for (const file of files) {
+  for (const file of MessageFiles.of(content)) {
     const media = found.get(file.id)
     const refusal = media === undefined
       ? Media.missing(file.param)

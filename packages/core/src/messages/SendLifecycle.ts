@@ -48,6 +48,7 @@ import {
   type ClaimedSend,
   type Exclusion,
   type KeyedRequest,
+  type Later,
   MessageStore,
   type Queue,
   type QueuedSend,
@@ -384,26 +385,26 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
        * Keeps the files of a message that is to be queued, before it is, for as long as it may be tried. Returns the
        * refusal of what the message refers to.
        */
-      const keepReferences = (
-        { isCommitted, keyed: { workspaceId }, later, message }: Pick<
-          SendCommand<null>,
-          "isCommitted" | "keyed" | "later" | "message"
-        >,
+      const keepReferences = Effect.fnUntraced(function*(
+        { isCommitted, keyed: { workspaceId }, message }: Pick<SendCommand<null>, "isCommitted" | "keyed" | "message">,
+        later: Later,
         now: Instant
-      ) => {
+      ) {
+        const times = SendTimes.of(later, now)
         // *accept* refuses the message if its times are invalid
-        const times = later === null ? undefined : Result.getOrUndefined(SendTimes.of(later, now))
-        if (times === undefined) return Effect.undefined
-        const refusal = ResolveReferences.refusalOfLater(workspaceId, message, times.sendUntil, store, library)
-        return isCommitted === true ? Effect.as(refusal, undefined) : refusal
-      }
+        if (Result.isFailure(times)) return undefined
+        const found = yield* ResolveReferences.keepFiles(workspaceId, message, times.success.sendUntil, library)
+        return isCommitted === true
+          ? undefined
+          : yield* ResolveReferences.refusalOfLater(workspaceId, message, found, store)
+      })
 
       const prepare = Effect.fnUntraced(function*<Of extends Queue | null>(
         command: SendCommand<Of>
       ): Effect.fn.Return<Effect.Effect<Outcome<Of>, StoreError | ServerError>, StoreError> {
-        const { keyed, message } = command
+        const { keyed, later, message } = command
         const now = yield* Clock.currentTimeMillis
-        const referenceRefusal = yield* keepReferences(command, now)
+        const referenceRefusal = later === null ? undefined : yield* keepReferences(command, later, now)
         const name = CustomerNames.keyOf(message.to)
         const { [name]: hash } = yield* NameHashes.of(vault, keyed.workspaceId, [name])
         const messageId = command.messageId ?? (yield* Id.generate(random, "msg"))

@@ -28,6 +28,7 @@ const setUp = () => {
     /** The end of this entry cannot be recorded. */
     unended?: MessageId
   } = {}
+  const kept: Array<MediaId> = []
   const outbox = Layer.mock(OutboxStore, {
     enqueueFunction: "enqueue",
     claim: ({ now }) => Effect.sync(() => ({ at: now, entries: waiting.splice(0) })),
@@ -60,7 +61,11 @@ const setUp = () => {
   )
   const library = Layer.mock(SendableMedia, {
     // the storage is asked about the file
-    keepUntil: (_, ids) => Effect.as(Effect.sleep("20 millis"), new Map(ids.map((id) => [id, null])))
+    keepUntil: (_, ids) =>
+      Effect.map(Effect.sleep("20 millis"), () => {
+        kept.push(...ids)
+        return new Map(ids.map((id) => [id, null]))
+      })
   })
   const reader = Layer.succeed(OutboxRunner.OutboxReader, {
     read: (message): Result.Result<OutboundMessage, InvalidBody> => {
@@ -90,7 +95,7 @@ const setUp = () => {
     })
     return messageId
   })
-  return { accepted, ended, enqueue, interfere, layer }
+  return { accepted, ended, enqueue, interfere, kept, layer }
 }
 
 type Given = ReturnType<typeof setUp>
@@ -124,17 +129,19 @@ it.effect(
 )
 
 it.effect(
-  "a message may quote one of the same transaction, which is queued with it",
-  running(({ ended, enqueue }) =>
+  "a message may quote one of the same transaction, which is queued with it, and its file is kept",
+  running(({ ended, enqueue, kept }) =>
     Effect.gen(function*() {
       const { workspace } = yield* world()
       const to = "+12025550001"
       const quoted = yield* enqueue(workspace.id, plain(to))
-      yield* enqueue(workspace.id, { type: "text", to, text: { body: "As I wrote" }, context: { message_id: quoted } })
+      const media = "med_01ARZ3NDEKTSV4RRFFQ69G5FAV" as MediaId
+      yield* enqueue(workspace.id, { type: "image", to, image: { media }, context: { message_id: quoted } })
       yield* enqueue(workspace.id, { type: "reaction", to, reaction: { message_id: quoted, emoji: "👍" } })
       yield* startRunner
       yield* advance("1 second")
       assert.deepStrictEqual(ended.map(({ end }) => end._tag), ["Moved", "Moved", "Moved"])
+      assert.deepStrictEqual(kept, [media])
     }).pipe(Effect.scoped)
   )
 )
