@@ -237,7 +237,7 @@ export const mayPause = (
 
 /**
  * The queues of a webhook's deliveries: new ones; the *backlog*, which is what was pending when the webhook was resumed
- * and what replay jobs request; and retries. A failing webhook takes them in this order.
+ * and what replay jobs request; and retries. A failing webhook takes them in this order, but for what {@link endsRound}.
  */
 export const lines = ["fresh", "backlog", "retry"] as const
 
@@ -252,6 +252,19 @@ export const line = (delivery: Delivery, webhook: Pick<Webhook.Webhook, "resumed
         (webhook.resumedAt !== null && (waitsSince(delivery) ?? Infinity) < webhook.resumedAt)
     ? "backlog"
     : "fresh"
+
+/**
+ * Whether a failing webhook takes the delivery before all others: its round is over, so it is its last attempt, and its
+ * failure pauses the webhook. The round that began first goes first. Otherwise new events would keep the webhook from
+ * its pause for as long as they come faster than its attempts.
+ */
+export const endsRound = (
+  delivery: Pick<Delivery, "roundAttempts" | "firstAttemptAt">,
+  webhook: Pick<Webhook.Webhook, "health" | "resumedAt">,
+  now: Instant
+): boolean =>
+  WebhookHealth.isFailing(webhook.health) && mayPause(delivery, webhook) &&
+  RetrySchedule.lastAt(delivery.firstAttemptAt!) <= now
 
 /** The instant that orders a delivery in its queue before the first attempt of a round. */
 const waitsSince = (delivery: Delivery): Instant | null => delivery.firstAttemptAt ?? delivery.nextAttemptAt

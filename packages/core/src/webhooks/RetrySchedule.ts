@@ -41,12 +41,15 @@ export interface FailedAttempt {
   readonly retryAfter: Duration.Duration | null
 }
 
+/** When the last attempt of a round is due, whose first attempt began at `firstStartedAt`. */
+export const lastAt = (firstStartedAt: Instant): Instant => firstStartedAt + Duration.toMillis(duration)
+
 /**
  * When the next attempt is due; `null` after the last one. The last attempt is one that began 24 hours or more after
  * the first. It takes place even if the service was down at that time. `jitter` is a random number in [0, 1).
  */
 export const next = (attempt: FailedAttempt, jitter: number): Instant | null => {
-  const last = attempt.firstStartedAt + Duration.toMillis(duration)
+  const last = lastAt(attempt.firstStartedAt)
   if (attempt.startedAt >= last) return null
   const own = Duration.toMillis(delay(attempt.number)) * (1 + maxJitter * jitter)
   const asked = attempt.retryAfter === null

@@ -88,7 +88,7 @@ export const report = (state: WebhookState): WebhookReport => {
     ...state,
     failingSince: WebhookHealth.failingSince(health),
     pausesAt: WebhookHealth.isFailing(health) && pausedAt === null && state.oldestTriedAt !== null
-      ? state.oldestTriedAt + Duration.toMillis(RetrySchedule.duration)
+      ? RetrySchedule.lastAt(state.oldestTriedAt)
       : null
   }
 }

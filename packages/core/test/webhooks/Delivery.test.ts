@@ -5,6 +5,7 @@ import {
   type AttemptOutcome,
   type Delivery,
   dueAt,
+  endsRound,
   isOpen,
   line,
   mayPause,
@@ -13,6 +14,7 @@ import {
   recordedAttempt,
   statusShown
 } from "../../src/webhooks/Delivery.ts"
+import * as WebhookHealth from "../../src/webhooks/WebhookHealth.ts"
 import { between, checks, day, hour, minute, second, upTo } from "../checks.ts"
 import { attempt, delivery, health, id, start, webhook } from "../samples.ts"
 
@@ -331,6 +333,24 @@ describe("whether a delivery may pause its webhook", () => {
     ["untried in a new round", { ...tried, roundAttempts: 0, firstAttemptAt: null }, null, null, false]
   ])("%s", (_, fields, lastSuccessAt, resumedAt, expected) => {
     assert.strictEqual(mayPause(delivery(fields), webhook({ resumedAt, health: health({ lastSuccessAt }) })), expected)
+  })
+})
+
+describe("whether a failing webhook takes a delivery before all others", () => {
+  const tried = { roundAttempts: 2, firstAttemptAt: start }
+  const failing = { consecutiveFailures: WebhookHealth.failingAfter, failuresSince: start }
+  const end = start + 24 * hour
+
+  it.each<
+    [string, Pick<Delivery, "roundAttempts" | "firstAttemptAt">, Partial<WebhookHealth.WebhookHealth>, number, boolean]
+  >([
+    ["its round is over", tried, failing, end, true],
+    ["its round is not over", tried, failing, end - 1, false],
+    ["untried", { roundAttempts: 0, firstAttemptAt: null }, failing, end, false],
+    ["something succeeded since T0", tried, { ...failing, lastSuccessAt: start + 1 }, end, false],
+    ["not failing", tried, { ...failing, consecutiveFailures: WebhookHealth.failingAfter - 1 }, end, false]
+  ])("%s", (_, fields, healthFields, now, expected) => {
+    assert.strictEqual(endsRound(fields, webhook({ health: health(healthFields) }), now), expected)
   })
 })
 

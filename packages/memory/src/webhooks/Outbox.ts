@@ -27,11 +27,16 @@ interface Place {
   readonly at: Time.Instant
   readonly dueAt: Time.Instant
   readonly line: Delivery.Line
+  /** When its round began; `Infinity` before that. */
+  readonly roundAt: Time.Instant
   readonly serial: number
   readonly consignment: Consignment
 }
 
 const isBefore = (a: Place, b: Place): boolean => a.at < b.at || (a.at === b.at && a.serial < b.serial)
+
+const beganBefore = (a: Place, b: Place): boolean =>
+  a.roundAt < b.roundAt || (a.roundAt === b.roundAt && a.serial < b.serial)
 
 /** A webhook with its open deliveries, of which it can claim the ones that are due. */
 export class Outbox {
@@ -47,6 +52,8 @@ export class Outbox {
     backlog: new Heap(isBefore),
     retry: new Heap(isBefore)
   }
+  /** The retries, by the beginning of their rounds. */
+  readonly #rounds = new Heap(beganBefore)
   /** When the backlog's next attempt may begin. */
   #nextDrainAt: Time.Instant = 0
   /** How many deliveries of the backlog the present claim may still take. */
@@ -175,7 +182,6 @@ export class Outbox {
     const place = this.#slots(now) > 0 ? this.#due(now) : undefined
     if (place === undefined) return undefined
     const { consignment, line } = place
-    this.#lines[line].pop()
     if (line === "backlog") {
       this.#allowance--
       this.#nextDrainAt = AttemptSlots.nextDrainAt({ nextAt: this.#nextDrainAt }, 1, now)
@@ -192,7 +198,7 @@ export class Outbox {
     const opensAt = this.#slotAt(ends, now)
     if (opensAt === null) return null
     const times = Delivery.lines.flatMap((line) => {
-      const place = this.#head(line)
+      const place = this.#head(this.#lines[line])
       if (place === undefined) return []
       if (line !== "backlog") return [place.dueAt]
       return this.#draining() < AttemptSlots.maxDraining ? [Math.max(place.dueAt, this.#nextDrainAt)] : []
@@ -230,8 +236,10 @@ export class Outbox {
     if (dueAt === null) return
     const line = Delivery.line(delivery, this.webhook)
     const at = Delivery.place(delivery, this.webhook)!
-    consignment.place = { at, dueAt, line, serial: consignment.serial, consignment }
+    const roundAt = delivery.firstAttemptAt ?? Infinity
+    consignment.place = { at, dueAt, line, roundAt, serial: consignment.serial, consignment }
     this.#lines[line].push(consignment.place)
+    if (line === "retry") this.#rounds.push(consignment.place)
   }
 
   #leaveOrder(consignment: Consignment, orderKey: Id.MessageId): void {
@@ -242,6 +250,7 @@ export class Outbox {
 
   #realign(): void {
     for (const line of Delivery.lines) this.#lines[line].clear()
+    this.#rounds.clear()
     for (const consignment of this.open) if (!this.#leased.has(consignment)) this.#enqueue(consignment)
   }
 
@@ -256,24 +265,27 @@ export class Outbox {
     return count
   }
 
-  /** The first valid place in a queue. */
-  #head(line: Delivery.Line): Place | undefined {
-    const heap = this.#lines[line]
+  /** The first place of a queue that is valid, not taken, and still of use. */
+  #head(heap: Heap<Place>, isOfUse: (place: Place) => boolean = () => true): Place | undefined {
     for (let place = heap.peek(); place !== undefined; place = heap.peek()) {
-      if (place.consignment.place === place) return place
+      const { consignment } = place
+      if (consignment.place === place && !this.#leased.has(consignment) && isOfUse(place)) return place
       heap.pop()
     }
     return undefined
   }
 
   /**
-   * The next place, provided a slot is free: queue by queue while the webhook is failing, else the delivery that has
-   * waited longest.
+   * The next place, provided a slot is free: while the webhook is failing, the last attempt of a round, then queue by
+   * queue; else the delivery that has waited longest.
    */
   #due(now: Time.Instant): Place | undefined {
+    // a round that a success has left behind never pauses the webhook
+    const last = this.#head(this.#rounds, ({ consignment }) => Delivery.mayPause(consignment.delivery, this.webhook))
+    if (last !== undefined && Delivery.endsRound(last.consignment.delivery, this.webhook, now)) return last
     let next: Place | undefined
     for (const line of Delivery.lines) {
-      const place = this.#head(line)
+      const place = this.#head(this.#lines[line])
       if (place === undefined || place.dueAt > now || (line === "backlog" && this.#allowance === 0)) continue
       if (next === undefined || (!WebhookHealth.isFailing(this.webhook.health) && isBefore(place, next))) next = place
     }

@@ -11,11 +11,11 @@
  * released meanwhile are seen by the next claim. A claim waits for no row: if a completion holds a webhook's health,
  * `ready_at` stays, and the claimer looks at that webhook again.
  *
- * It must choose by indexes, so it states in SQL what core decides by `Delivery.line`, `dueAt` and `place`, and by
- * `AttemptSlots.freeSlots`, `drainSlots` and `nextDrainAt`. The suite `DeliveryStoreModelSuite` compares it with these
+ * It must choose by indexes, so it states in SQL what core decides by `Delivery.endsRound`, `line`, `dueAt` and
+ * `place`, and by `AttemptSlots.freeSlots`, `drainSlots` and `nextDrainAt`. The suite `DeliveryStoreModelSuite` compares it with these
  * functions. Numbers of rules are parameters, constants of core, or columns derived by the rules (`webhook_health`).
  */
-import { AttemptSlots, Delivery, type DeliveryStore, type Id, type Time, Webhook } from "@wac/core"
+import { AttemptSlots, Delivery, type DeliveryStore, type Id, RetrySchedule, type Time, Webhook } from "@wac/core"
 import { Duration } from "effect"
 import * as Clocks from "../Clocks.ts"
 import { bigint, boolean, list, result, row, texts } from "../Columns.ts"
@@ -87,8 +87,12 @@ const lastInLine = (isDoubtful: boolean): string =>
         order by h.ready_at desc limit 1
       )`
 
-/** The numbers of a webhook's queues, in the order in which a failing webhook takes from them. */
+/** The latest beginning of a round that is over (`RetrySchedule.lastAt`). */
+const lastBegan = `${now} - ${Duration.toMillis(RetrySchedule.duration)}`
+
+/** The numbers of a webhook's queues, in the order in which a failing webhook takes from them; first what ends a round. */
 const queue = {
+  last: -1,
   fresh: Delivery.lines.indexOf("fresh"),
   backlog: Delivery.lines.indexOf("backlog"),
   retry: Delivery.lines.indexOf("retry")
@@ -189,8 +193,8 @@ const lineText = `look as materialized (
  * numbers that are left to claim; `l.lapsed` are deliveries whose claim's lease has ended.
  */
 const turnText = `with chosen as (
-      select g.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at, h.doubtful,
-        w.paused_at is not null as paused, w.resumed_at, coalesce(w.resumed_at, 0) as fresh_from, w.skipped_until,
+      select g.place, h.webhook_id, h.changes, h.ready_at, h.slots_taken, h.recovered_at, coalesce(h.last_success_at, 0) as unheard_from,
+        h.doubtful, w.paused_at is not null as paused, w.resumed_at, coalesce(w.resumed_at, 0) as fresh_from, w.skipped_until,
         coalesce(w.replayed_from, 0) as replayed_from, coalesce(n.next_at, 0) as drain_at,
         h.opens_at is not null as failing, h.opens_at as gap_end, h.slots as capacity,
         -- a fair share, so that a long queue is not scanned for the few that can be taken from it
@@ -271,10 +275,11 @@ const turnText = `with chosen as (
         )
         union all
         (
-          select distinct r.id, r.workspace_id, ${queue.retry}, r.due_at, r.due_at, true
+          select distinct r.id, r.workspace_id, case when l.is_last then ${queue.last} else ${queue.retry} end, r.due_at,
+            case when l.is_last then r.first_attempt_at else r.due_at end, true
           from (
             (
-              select d.id, d.workspace_id,
+              select d.id, d.workspace_id, d.first_attempt_at,
                 case when d.last_attempt_at < o.recovered_at then least(d.next_attempt_at, o.recovered_at)
                   else d.next_attempt_at
                 end as due_at
@@ -285,12 +290,24 @@ const turnText = `with chosen as (
             union all
             -- those that its recovery brings forward
             (
-              select d.id, d.workspace_id, least(d.next_attempt_at, o.recovered_at) from wac.deliveries d
+              select d.id, d.workspace_id, d.first_attempt_at, least(d.next_attempt_at, o.recovered_at)
+              from wac.deliveries d
               where ${due} and d.round_attempts > 0 and d.resumed_at = o.fresh_from
                 and d.last_attempt_at >= o.fresh_from and d.last_attempt_at < o.recovered_at
               order by d.last_attempt_at limit o.slots + 1
             )
+            union all
+            -- those whose failure pauses it
+            (
+              select d.id, d.workspace_id, d.first_attempt_at, d.next_attempt_at from wac.deliveries d
+              where o.failing and ${due} and d.round_attempts > 0 and d.resumed_at = o.fresh_from
+                and d.first_attempt_at > o.unheard_from and d.first_attempt_at <= ${lastBegan}
+              order by d.first_attempt_at limit o.slots + 1
+            )
           ) r
+          cross join lateral (
+            select o.failing and r.first_attempt_at > o.unheard_from and r.first_attempt_at <= ${lastBegan} as is_last
+          ) l
         )
       ) d on not o.paused
     ), ranked as materialized (

@@ -8,7 +8,7 @@ import * as Fixture from "../Fixture.ts"
 import * as DeliveryFixture from "./DeliveryFixture.ts"
 
 const { claim, claimOne, complete, eventsOf, idsOf, record, tryOne, view } = DeliveryFixture
-const { hour, minute, putWebhook, second, world } = Fixture
+const { day, hour, minute, putWebhook, second, world } = Fixture
 
 /** A workspace with a webhook that has failed five times in a row, last at `start - 1 h`. */
 const failingWorld = Effect.gen(function*() {
@@ -46,6 +46,48 @@ export const tests = (it: Fixture.It): void => {
       // now all are retries: the one due longest comes first
       const three = yield* claimOne(own, { now: now + hour })
       assert.strictEqual(three.event.id, old!)
+    }))
+
+  it.effect("the last attempt of a round goes before first attempts, and its failure pauses the webhook", () =>
+    Effect.gen(function*() {
+      const own = yield* failingWorld
+      const [earlier, later] = yield* record(own, 2)
+      yield* tryOne(own, { startedAt: own.start })
+      const { claimed: { event } } = yield* tryOne(own, { startedAt: own.start + minute })
+      assert.strictEqual(event.id, later!)
+      // the later one has waited longer for its next attempt
+      const again = yield* tryOne(own, { startedAt: own.start + 2 * minute })
+      assert.strictEqual(again.claimed.event.id, earlier!)
+      const end = own.start + day
+      const fresh = yield* record(own, 3, end - hour)
+      const before = yield* tryOne(own, { startedAt: end - 10 * second })
+      assert.strictEqual(before.claimed.event.id, fresh[0]!)
+      const last = yield* tryOne(own, { startedAt: end })
+      assert.strictEqual(last.claimed.event.id, earlier!)
+      const { pausedAt } = Option.getOrThrow(
+        yield* WebhookStore.WebhookStore.use((store) => store.get(own.workspace.id))
+      )
+        .webhook
+      assert.strictEqual(pausedAt, end + DeliveryFixture.durationMs)
+      assert.deepStrictEqual((yield* claim(own, { now: end + day })).deliveries, [])
+    }))
+
+  it.effect("a round that a success has left behind waits for first attempts, however long it is over", () =>
+    Effect.gen(function*() {
+      const own = yield* failingWorld
+      const [old] = yield* record(own, 1)
+      yield* tryOne(own, { startedAt: own.start })
+      yield* record(own, 6, own.start + minute)
+      yield* tryOne(own, { startedAt: own.start + minute, outcome: "delivered" })
+      // failing again, by first attempts and by the old one, which the recovery brought forward
+      let now = own.start + hour
+      for (let i = 0; i < 6; i++) {
+        yield* tryLongestDue(own, now)
+        now += minute
+      }
+      const [fresh] = yield* record(own, 1, own.start + day)
+      const { claimed: { event } } = yield* tryOne(own, { startedAt: own.start + day + minute })
+      assert.deepStrictEqual([event.id, event.id === old], [fresh, false])
     }))
 
   it.effect("of racing claimers of a failing webhook, one gets one delivery", () =>

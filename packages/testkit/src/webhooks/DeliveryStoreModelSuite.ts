@@ -80,10 +80,13 @@ const claimable = (side: Side, now: Time.Instant, leasedAt = now): number => {
 const standing = ({ webhook }: Side): WebhookHealth.Standing => WebhookHealth.standing(webhook.health)
 
 /** The order in a queue: the smaller place goes first. */
-const place = ({ webhook }: Side, { delivery }: Row): readonly [number, Time.Instant] => [
-  WebhookHealth.isFailing(webhook.health) ? Delivery.lines.indexOf(Delivery.line(delivery, webhook)) : 0,
-  Delivery.place(delivery, webhook)!
-]
+const place = ({ webhook }: Side, { delivery }: Row, now: Time.Instant): readonly [number, Time.Instant] =>
+  Delivery.endsRound(delivery, webhook, now)
+    ? [-1, delivery.firstAttemptAt!]
+    : [
+      WebhookHealth.isFailing(webhook.health) ? Delivery.lines.indexOf(Delivery.line(delivery, webhook)) : 0,
+      Delivery.place(delivery, webhook)!
+    ]
 
 /** The first time after `now` at which time alone makes something claimable, even if no lease ends. */
 const nextDueAt = (sides: ReadonlyArray<Side>, now: Time.Instant): Time.Instant | undefined =>
@@ -210,7 +213,7 @@ const run = (seed: number, history: Array<string>): Fixture.Play<void> =>
           )
           return row!
         })
-        const places = (rows: ReadonlyArray<Row>) => rows.map((row) => place(side, row)).sort(byPlace)
+        const places = (rows: ReadonlyArray<Row>) => rows.map((row) => place(side, row, now)).sort(byPlace)
         const inOrder = (first: ReadonlyArray<Row>, then: ReadonlyArray<Row>) => {
           const [last, next] = [places(first).at(-1), places(then)[0]]
           if (last !== undefined && next !== undefined) assert.isAtMost(byPlace(last, next), 0, "who goes first")
