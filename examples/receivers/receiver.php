@@ -31,7 +31,7 @@ function store(string $id, string $body): void
     $inbox = getenv('INBOX') ?: 'inbox';
     is_dir($inbox) || @mkdir($inbox, recursive: true);
     $temporary = "$inbox/.$id." . bin2hex(random_bytes(8));
-    $written = file_put_contents($temporary, $body) === strlen($body);
+    $written = @file_put_contents($temporary, $body) === strlen($body);
     $kept = $written && (@link($temporary, "$inbox/$id.json") || file_exists("$inbox/$id.json"));
     @unlink($temporary);
     $kept || throw new RuntimeException("The event $id could not be stored"); // 500: it comes again
@@ -45,6 +45,7 @@ if (PHP_SAPI === 'cli' && ($argv[1] ?? '') === 'check') {
     exit;
 }
 
+http_response_code(500); // the answer until the event is stored, also after a warning that PHP shows
 $body = file_get_contents('php://input', length: 1 << 20);
 $genuine = verify($body, $_SERVER['HTTP_X_SERVICE_SIGNATURE'] ?? '', (string) getenv('WEBHOOK_SECRET'), time());
 $id = $genuine ? json_decode($body, true)['id'] ?? null : null;

@@ -4,7 +4,7 @@ import { sign, SIGNATURE_HEADER } from "@wac/verifier"
 import { exampleEvent, signDelivery } from "@wac/verifier/testing"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { assert, describe, it, vi } from "vitest"
@@ -131,7 +131,8 @@ const languages: { readonly [name: string]: Language } = {
     needs: [["php", "--version"]],
     install: "apt-get install php-cli, brew install php",
     check: () => ["php", "receiver.php", "check"],
-    serve: (_, port) => ["php", "-S", `127.0.0.1:${port}`, "receiver.php"],
+    // without the machine's settings, PHP shows its warnings in the answer
+    serve: (_, port) => ["php", "-n", "-S", `127.0.0.1:${port}`, "receiver.php"],
     waits: ["chunks", "a line"]
   },
   Ruby: {
@@ -289,6 +290,18 @@ for (const [name, { check, install, needs, serve, waits }] of Object.entries(lan
           readdirSync(inbox),
           [event.id, "evt_2", "evt_3", example.id].map((id) => `${id}.json`)
         )
+      }))
+
+    it("an event that cannot be stored does not get 200, and is stored when it comes again", () =>
+      served(async ({ header, inbox, send }) => {
+        rmSync(inbox, { force: true, recursive: true })
+        writeFileSync(inbox, "")
+        const status = await send(header).then((response) => response.status, () => "closed")
+        assert.include(["closed", 500, 503], status)
+        rmSync(inbox)
+        mkdirSync(inbox)
+        assert.strictEqual((await send(header)).status, 200)
+        assert.deepEqual(readdirSync(inbox), [`${event.id}.json`])
       }))
 
     it("a request without an end is refused before its end, and the next event is stored", () =>
