@@ -92,18 +92,13 @@ export class DeliveryAttempt extends Context.Service<DeliveryAttempt, {
         function*(claimed: ClaimedDelivery, token: string) {
           const { delivery, event, secrets, url } = claimed
           const body = Event.body(event, delivery.envelope)
-          // other processes compare this instant, so it is in the storage's time
+          // other processes compare this instant, and the signature shows it, so it is in the storage's time
           const startedAt = claimed.at
           const begun = Elapsed.of(clock)
           const passed = () => Elapsed.of(clock) - begun
           const opened: Array<string> = []
           for (const { sealed } of secrets) opened.push(yield* vault.open(sealed, delivery.webhookId))
-          const signed = yield* Signature.deliveryHeaders({
-            eventId: event.id,
-            body,
-            secrets: opened,
-            now: clock.currentTimeMillisUnsafe()
-          })
+          const signed = yield* Signature.deliveryHeaders({ eventId: event.id, body, secrets: opened, now: startedAt })
           const headers = { ...signed, ...(yield* Span.headers) }
           const answer = yield* transport.post({ url, headers, body, timeout })
           yield* Span.annotate(() => endOf(answer))

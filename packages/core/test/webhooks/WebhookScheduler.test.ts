@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { verify } from "@wac/verifier"
+import { SIGNATURE_HEADER, STANDARD_WEBHOOK_HEADERS, verify } from "@wac/verifier"
 import { Clock, DateTime, Duration, Effect, Fiber, Metric, Option, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
@@ -119,6 +119,32 @@ describe("an attempt", () => {
           value.replace(/(?<=v1[=,]).+/, "…")
         ])
         assert.deepStrictEqual(Object.entries(shown.headers), unsigned)
+      })
+    )
+  )
+
+  it.effect(
+    "an attempt is signed at the time that is shown, whatever the process's own clock says",
+    scheduling(({ interfere }) =>
+      Effect.gen(function*() {
+        interfere.claimDue = (real) => (command) =>
+          Effect.map(real(command), (claimed) => ({
+            ...claimed,
+            deliveries: claimed.deliveries.map((one) => ({ ...one, at: one.at - 90 * second }))
+          }))
+        const { happens, workspace } = yield* receiver()
+        const eventId = yield* happens
+        yield* startScheduler
+        yield* advance("1 second")
+        const [request] = yield* posted
+        const event = Option.getOrThrow(yield* EventStore.use((store) => store.get(workspace.id, eventId)))
+        const { attempts: [attempt], delivery } = yield* deliveryOf(workspace.id, eventId)
+        const shown = AttemptRequest.of(event, delivery.envelope, attempt!)
+        const timesOf = ({ headers }: { readonly headers: { readonly [name: string]: string } }) => [
+          headers[SIGNATURE_HEADER]!.split(",")[0],
+          headers[STANDARD_WEBHOOK_HEADERS.timestamp]
+        ]
+        assert.deepStrictEqual(timesOf(request!), timesOf(shown))
       })
     )
   )
