@@ -10,16 +10,28 @@ import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 /** The deepest level from which fields are removed. No input has fields of ours or free JSON below it. */
 const deepest = 64
 
-/** Removes fields that are `undefined`. */
-export const given = (value: unknown, depth = deepest): unknown => {
-  if (depth === 0) return value
-  if (Array.isArray(value)) return value.map((element) => given(element, depth - 1))
-  if (!Predicate.isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).filter(([, field]) => field !== undefined).map((
-      [name, field]
-    ) => [name, given(field, depth - 1)])
-  )
+/**
+ * Removes fields that are `undefined`. Copies each object once: those of an ORM refer to each other, and as many paths
+ * lead through them as no process can walk.
+ */
+export const given = (value: unknown, depth = deepest, copies = new Map<unknown, unknown>()): unknown => {
+  if (depth === 0 || typeof value !== "object" || value === null) return value
+  const known = copies.get(value)
+  if (known !== undefined) return known
+  if (Array.isArray(value)) {
+    const copy: Array<unknown> = []
+    copies.set(value, copy)
+    for (const element of value) copy.push(given(element, depth - 1, copies))
+    return copy
+  }
+  const copy = {}
+  copies.set(value, copy)
+  for (const [name, field] of Object.entries(value)) {
+    if (field === undefined) continue
+    // an assignment to `__proto__` would make no field
+    Object.defineProperty(copy, name, { value: given(field, depth - 1, copies), enumerable: true })
+  }
+  return copy
 }
 
 const invalid = (message: string) => Result.fail(new Errors.InvalidBody({ reason: "invalid_field", message }))

@@ -106,4 +106,17 @@ describe("campaigns", () => {
       null
     ])
   })
+
+  it("a recipient that is an object of the host with references to itself is a problem at once", async () => {
+    const { clock, wac } = await start()
+    const { id } = await wac.campaigns.create(order)
+    const entity: Record<string, unknown> = { to: customer(0), deleted: undefined }
+    for (const name of ["owner", "parent", "account"]) entity[name] = { entity, siblings: [entity, entity] }
+    await wac.campaigns.addRecipients(id, [entity as unknown as CampaignRecipient])
+    await wac.campaigns.check(id)
+    await clock.advance(5000)
+    const [row] = await all(wac.campaigns.recipients(id))
+    assert.deepInclude(row!.problem, { reason: "malformed", value: customer(0) })
+    assert.include(row!.problem!.message, "must not nest deeper")
+  })
 })
