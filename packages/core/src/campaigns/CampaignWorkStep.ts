@@ -361,22 +361,26 @@ const skip = (left: ReadonlyArray<Skipped>, now: Instant) => {
   return { dequeued, leased, sends: sends.writes() }
 }
 
-/**
- * When a recipient's quiet hours end: `now` if it is not quiet; `null` if they never end. Judges recipients of the same
- * zones once.
- */
-const quietUntilOf = ({ quietHours }: Campaign.Campaign, now: Instant): (queued: Queued) => Instant | null => {
-  const ends = new Map<string, Instant | null>()
+/** Judges recipients by their time zones, all in the same zones at once. */
+const byZones = <A>(judge: (zones: ReadonlyArray<string>) => A): (queued: Queued) => A => {
+  const judged = new Map<string, A>()
   return ({ send, timeZone }) => {
-    if (quietHours === null) return now
     const zones = QuietHours.zonesOf(send.message.content.to, timeZone)
     const name = zones.join()
-    const known = ends.get(name)
-    const end = known === undefined ? QuietHours.end(quietHours, zones, now) : known
-    ends.set(name, end)
-    return end
+    if (!judged.has(name)) judged.set(name, judge(zones))
+    return judged.get(name)!
   }
 }
+
+/** When a recipient's quiet hours end: `now` if it is not quiet; `null` if they never end. */
+const quietUntilOf = ({ quietHours }: Campaign.Campaign, now: Instant): (queued: Queued) => Instant | null =>
+  quietHours === null ? () => now : byZones((zones) => QuietHours.end(quietHours, zones, now))
+
+/** Why a recipient is skipped at the campaign's end. */
+const reasonAtEndOf = ({ quietHours }: Campaign.Campaign, now: Instant): (queued: Queued) => MessageError =>
+  quietHours === null
+    ? () => tooLate
+    : byZones((zones) => QuietHours.areEndless(quietHours, zones, now) ? alwaysQuiet : tooLate)
 
 /** Skips the recipients in the queue, because the campaign no longer sends. */
 const skipAll = (
@@ -471,8 +475,7 @@ export const work: Decide<Work, LoadedWork, Worked, WorkWrites, Need> = (loaded,
       if (loaded.isDone) return end(complete(command!, campaign, now))
       if (Campaign.endsAt(campaign, now) <= now) {
         if (loaded.queue === null) return { needs: [{ _tag: "Queue", limit, of: "all" }] }
-        const quietUntilFor = quietUntilOf(campaign, now)
-        return end(skipAll(loaded, (queued) => quietUntilFor(queued) === null ? alwaysQuiet : tooLate, now))
+        return end(skipAll(loaded, reasonAtEndOf(campaign, now), now))
       }
       const snapshots = FailureRate.observe(campaign.snapshots, campaign.counts)
       const rate = FailureRate.rateOf(campaign.snapshots, campaign.counts)

@@ -123,6 +123,19 @@ describe("quiet hours", () => {
     assert.strictEqual(QuietHours.end(hours, zones, at("2026-11-10T12:00Z")), at("2026-11-10T15:00Z"))
   })
 
+  it("quiet hours are endless if no end is found, and never for a customer whose zone is known", () => {
+    const russian = QuietHours.zonesOf("+79161234567", null)
+    for (const from of ["18:00", "19:00", "20:00"]) {
+      for (const to of ["07:30", "08:59", "09:00", "10:00"]) {
+        const hours = { from, to }
+        const noon = at("2026-01-10T12:00Z")
+        assert.strictEqual(QuietHours.areEndless(hours, russian, noon), QuietHours.end(hours, russian, noon) === null)
+      }
+    }
+    assert.isTrue(QuietHours.areEndless({ from: "19:00", to: "09:00" }, russian, at("2026-01-10T12:00Z")))
+    assert.isFalse(QuietHours.areEndless({ from: "12:00", to: "11:59" }, ["Europe/Rome"], at("2026-01-10T12:00Z")))
+  })
+
   it("the countries in which a customer may be are those of the number, unless the time zone is known or the only one", () => {
     assert.deepStrictEqual(QuietHours.countriesWithout("+79161234567", null), ["RU"])
     assert.deepStrictEqual(QuietHours.countriesWithout("US.1", null), ["US"])

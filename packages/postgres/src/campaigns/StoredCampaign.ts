@@ -14,38 +14,22 @@ export const campaignColumns = `c.id, c.workspace_id, c.state, c.work_at, ${tall
 export const numberOf = (field: "checked" | "replaced" | "rows"): string =>
   `coalesce((c.state ->> '${field}')::integer, 0)`
 
-/**
- * A campaign's stored state. Optional fields are missing if an earlier version, which may run beside this one, wrote
- * it.
- */
+/** Fields of the state that are missing if an earlier version, which may run beside this one, wrote it. */
+type Added =
+  | "expected"
+  | "templateB"
+  | "categories"
+  | "replaced"
+  | "upload"
+  | "problemKinds"
+  | "judgesAgain"
+  | "checkedFrom"
+  | "zoneless"
+
+/** A campaign's stored state. */
 type Stored =
-  & Omit<
-    Campaign.Campaign,
-    | "expected"
-    | "forecast"
-    | "templateB"
-    | "categories"
-    | "replaced"
-    | "upload"
-    | "problemKinds"
-    | "judgesAgain"
-    | "checkedFrom"
-    | "zoneless"
-  >
-  & Partial<
-    Pick<
-      Campaign.Campaign,
-      | "expected"
-      | "templateB"
-      | "categories"
-      | "replaced"
-      | "upload"
-      | "problemKinds"
-      | "judgesAgain"
-      | "checkedFrom"
-      | "zoneless"
-    >
-  >
+  & Omit<Campaign.Campaign, Added | "forecast">
+  & Partial<Pick<Campaign.Campaign, Added>>
   /** The reason of which `pausedFor` holds the common form; missing if they are the same. */
   & { readonly pausedExactlyFor?: Campaign.PauseReason | null }
   & {
@@ -105,7 +89,8 @@ export const campaignOf = (row: Row): Campaign.Campaign => {
     checkedFrom,
     replaced,
     upload,
-    zoneless,
+    // an earlier version, which begins a check anew, leaves them
+    zoneless: state.checked === 0 ? [] : zoneless,
     forecast: forecast && { lines: [], costs: [], perSecond: null, alwaysQuiet: 0, ...forecast },
     // what an erasure has counted of messages that are still to be cleared
     ...Campaign.counted(state.checked === 0 ? [] : talliesOf(row))

@@ -8,7 +8,7 @@ import { CampaignFixture, Fixture } from "@wac/testkit"
 import { Effect } from "effect"
 import { storageAndClient } from "../servers.ts"
 
-const { changed, get, running } = CampaignFixture
+const { add, changed, draft, get, running } = CampaignFixture
 
 /** The reasons that the version before knows. */
 const known = [
@@ -40,5 +40,19 @@ layer(storageAndClient, { excludeTestServices: true })("a stored campaign", (it)
         yield* changed(campaign, own.start, { _tag: "Cancel" })
         yield* CampaignFixture.workAll(own, own.start)
       }
+    }))
+
+  it.effect("the rows without a time zone are forgotten when the version before begins a check anew", () =>
+    Effect.gen(function*() {
+      const own = yield* Fixture.world()
+      const client = yield* PgClient.PgClient
+      const campaign = yield* draft(own)
+      yield* add(campaign, [{ recipient: { to: "+79161234501", variables: { number: "1" } } }])
+      yield* changed(campaign, own.start, { _tag: "Check" })
+      yield* CampaignFixture.workAll(own, own.start)
+      assert.deepStrictEqual((yield* get(campaign)).zoneless, [{ countries: ["RU"], messages: 1 }])
+      yield* client`update wac.campaigns
+        set state = (state::jsonb || '{"checked":0,"status":"draft","forecast":null}')::json where id = ${campaign.id}`
+      assert.deepStrictEqual((yield* get(campaign)).zoneless, [])
     }))
 })
