@@ -236,16 +236,28 @@ export const createClient = (options: ClientOptions): Client => {
     return upload(id, { bytes: await joined(lines), type: "application/x-ndjson" }, { ...options, replace })
   }
 
-  /** Opens a file, or a part of it. Resolves once the headers are there; the signal ends the body until `release`. */
-  const open = async (id: string, range: string, options?: CallOptions) => {
-    let response: globalThis.Response
-    let release: () => void
-    await call("GET /v1/media/:id", {
-      id,
-      headers: { range },
-      opened: (...opened) => void ([response, release] = opened)
-    }, options)
-    return { headers: response!.headers, reader: response!.body?.getReader(), release: release! }
+  /**
+   * A request for a file, or a part of it: `open` resolves once the headers are there. `leave` ends it, also before, and
+   * must be called in any case: it takes its listener from the signal.
+   */
+  const partOf = (id: string, range: string, options?: CallOptions) => {
+    const leaving = new AbortController()
+    const { signal } = given<CallOptions>(options)
+    const abort = () => leaving.abort(signal!.reason)
+    signal?.addEventListener("abort", abort, { signal: leaving.signal })
+    if (signal?.aborted === true) abort()
+    return {
+      open: async () => {
+        let response: globalThis.Response
+        await call("GET /v1/media/:id", {
+          id,
+          headers: { range },
+          opened: (opened) => void (response = opened)
+        }, { ...options, signal: leaving.signal })
+        return response!
+      },
+      leave: () => leaving.abort()
+    }
   }
 
   return {
@@ -342,9 +354,8 @@ export const createClient = (options: ClientOptions): Client => {
       },
       open: async (id, options) => {
         // requests one byte, because only a request for the content gets an error with a reason
-        const { headers, reader, release } = await open(id, "bytes=0-0", options)
-        release()
-        await reader?.cancel()
+        const first = partOf(id, "bytes=0-0", options)
+        const { headers } = await first.open().finally(first.leave)
         const size = Number(headers.get("content-range")?.split("/")[1])
         return {
           id,
@@ -358,24 +369,21 @@ export const createClient = (options: ClientOptions): Client => {
             }
             const end = place("end", size)
             const start = place("start", 0)
-            let part: Awaited<ReturnType<typeof open>> | undefined
-            let isLeft = false
-            const leave = async (reason?: unknown) => {
-              isLeft = true
-              part?.release()
-              await part?.reader!.cancel(reason)
-            }
+            const part = partOf(id, `bytes=${start}-${end - 1}`, options)
+            let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
             return new ReadableStream<Uint8Array<ArrayBuffer>>({
               pull: async (controller) => {
-                if (start >= end) return controller.close()
-                part ??= await open(id, `bytes=${start}-${end - 1}`, options)
-                if (isLeft) return leave()
-                const { done, value } = await part.reader!.read()
-                if (!done) return controller.enqueue(value)
-                part.release()
-                controller.close()
+                try {
+                  reader ??= start < end ? (await part.open()).body!.getReader() : undefined
+                  const { done, value } = await reader?.read() ?? { done: true }
+                  if (!done) return controller.enqueue(value)
+                  controller.close()
+                } catch (error) {
+                  controller.error(error)
+                }
+                part.leave()
               },
-              cancel: leave
+              cancel: part.leave
             })
           }
         }

@@ -40,11 +40,8 @@ type Call<R extends Route> =
     readonly content?: { readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> | Blob }
     /** Headers of the request. */
     readonly headers?: Readonly<Record<string, string>>
-    /**
-     * Called with a successful response instead of reading it as JSON. The call's signal also ends its body, until
-     * `release` is called.
-     */
-    readonly opened?: (response: Response, release: () => void) => void
+    /** Called with a successful response instead of reading it as JSON. The call's signal also ends its body. */
+    readonly opened?: (response: Response) => void
     /** Whether a second request could do harm if the outcome of the first is unknown. */
     readonly once?: boolean
   }
@@ -210,7 +207,7 @@ export const transportOf = <Routes extends { readonly [Key in keyof Routes]: Rou
         })
         lastResponse = lastResponseOf(response, summary.attempt)
         isOpened = opened !== undefined && (response.ok || response.status === 416)
-        if (isOpened) opened!(response, () => end.clear())
+        if (isOpened) opened!(response)
         else text = await response.text()
       } catch (cause) {
         if (signal?.aborted === true) throw signal.reason

@@ -3,6 +3,7 @@
  * fails with.
  */
 import { requestPayload, verify } from "@wac/verifier"
+import { getEventListeners } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterEach, assert, describe, it, onTestFinished, vi } from "vitest"
@@ -482,19 +483,34 @@ describe("a send", () => {
       await left
     })
 
-    it("a stream that is cancelled while its headers arrive ends its request", async () => {
-      const { asked, baseUrl, left } = await stored(headersOnly)
-      const { stream } = await clientOf(baseUrl, {
-        // the caller leaves after the headers, before the stream has the body
-        fetch: async (url, init) => {
-          const response = await fetch(url, init)
-          if (new Headers(init?.headers).get("range") !== "bytes=0-0") await reader.cancel()
-          return response
-        }
-      }).client.media.open("med_1")
-      const reader = stream().getReader()
-      await asked
-      await left
+    it.each([["before", () => {}], ["after", headersOnly]] as const)(
+      "a stream that is cancelled %s its headers have come ends its request",
+      async (_, content) => {
+        const { asked, baseUrl, left } = await stored(content)
+        const { stream } = await clientOf(baseUrl).client.media.open("med_1")
+        const reader = stream().getReader()
+        await asked
+        await reader.cancel()
+        await left
+      }
+    )
+
+    const whole: Answer = (response) => void response.writeHead(206).end("0123456789")
+    const breaking: Answer = (response) => {
+      response.writeHead(206, { "content-length": 20 }).write("0123456789", () => response.destroy())
+    }
+
+    it.each<[string, Answer, (reader: ReadableStreamDefaultReader) => Promise<unknown>]>([
+      ["read to its end", whole, (reader) => reader.read().then(() => reader.read())],
+      ["broken", breaking, (reader) => reader.read().then(() => rejected(reader.read()))],
+      ["refused", failing(404, "not_found", "not_found"), (reader) => rejected(reader.read())],
+      ["cancelled", aPiece, (reader) => reader.read().then(() => reader.cancel())]
+    ])("a stream that was %s leaves no listener on the call's signal", async (_, content, use) => {
+      const { baseUrl } = await stored(content)
+      const { signal } = new AbortController()
+      const { stream } = await clientOf(baseUrl).client.media.open("med_1", { signal })
+      await use(stream().getReader())
+      assert.lengthOf(getEventListeners(signal, "abort"), 0)
     })
 
     it.each([["before its response begins", () => {}], ["while its response goes on", aPiece]] as const)(
