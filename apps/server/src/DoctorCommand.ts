@@ -25,6 +25,7 @@ import { type WhatsAppConfig, WhatsAppProvider } from "@wac/whatsapp"
 import { Clock, Duration, Effect, Layer, Option, Result } from "effect"
 import { Command } from "effect/cli"
 import * as CampaignsCommand from "./CampaignsCommand.ts"
+import * as Addresses from "./config/Addresses.ts"
 import * as Diagnosis from "./Diagnosis.ts"
 import * as OperatorCommand from "./OperatorCommand.ts"
 import * as RateCardFile from "./RateCardFile.ts"
@@ -41,7 +42,8 @@ const postgres = Effect.promise(() => import("@wac/postgres"))
 
 const configuration = Effect.fnUntraced(function*(config: ServerConfig) {
   const variables = yield* OperatorCommand.Variables
-  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(config.publicUrl.hostname)
+  const isLocal = Addresses.isLocal(config.publicUrl)
+  const noSignIn = Addresses.noSignIn(config.publicUrl)
   return [
     fine("configuration", "every variable has a value that can be used"),
     ...Variable.unknown(Object.keys(variables)).map((name) =>
@@ -54,6 +56,11 @@ const configuration = Effect.fnUntraced(function*(config: ServerConfig) {
         "set PUBLIC_URL to the https address under which the internet reaches this service"
       )]
       : [],
+    ...noSignIn === undefined
+      ? []
+      : [
+        doubtful("configuration", noSignIn, "set PUBLIC_URL to the https address of a proxy in front of this service")
+      ],
     ...config.isPublicUrlGiven && !isLocal && config.metricsToken === undefined
       ? [doubtful(
         "configuration",

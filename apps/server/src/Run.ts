@@ -5,6 +5,7 @@ import { Provider, Storage } from "@wac/core"
 import type { Composition } from "@wac/effect"
 import { Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
+import * as Addresses from "./config/Addresses.ts"
 import { refusedMediaStore, wrongMasterKey } from "./config/Storage.ts"
 import { FirstOwner, type SignIn } from "./FirstOwner.ts"
 import type { Guide } from "./Guide.ts"
@@ -28,11 +29,6 @@ class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
 
 const codeOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
-
-/**
- * Replaces an address that means all addresses of the machine by `localhost`, where programs keep a session's cookie.
- */
-const pasteable = (url: string): string => url.replace(/^http:\/\/(0\.0\.0\.0|\[::\])(?=[:/]|$)/, "http://localhost")
 
 /**
  * What is printed if the first owner has not signed in yet: a guide for people or, if the log is JSON, a summary for
@@ -68,6 +64,8 @@ export const run = Effect.fnUntraced(function*(
     for (const name of Variable.unknown(Object.keys(environment))) {
       yield* Effect.logWarning(`${name} is not a variable of this service`)
     }
+    const noSignIn = Addresses.noSignIn(config.publicUrl)
+    if (noSignIn !== undefined) yield* Effect.logWarning(`PUBLIC_URL: ${noSignIn}`)
     const storage = yield* Storage.Storage
     if (!storage.durable) yield* Effect.logWarning(`storage is ${storage.name}: nothing survives a restart`)
     const { name: provider } = yield* Provider.Provider
@@ -76,7 +74,8 @@ export const run = Effect.fnUntraced(function*(
     const { signIn } = yield* FirstOwner
     yield* Effect.logInfo(`listening on ${listening}, storage ${storage.name}, provider ${provider}`)
     // a port that the system chose is known only now
-    const publicUrl = pasteable(config.port === 0 ? listening : config.publicUrl.href.replace(/\/$/, ""))
+    const own = config.port === 0 ? Addresses.ofThisMachine(new URL(listening)) : config.publicUrl
+    const publicUrl = own.href.replace(/\/$/, "")
     if (signIn === undefined) {
       yield* Effect.logInfo(`sign in at ${publicUrl}/; the API is documented at ${publicUrl}/docs`)
       return {}

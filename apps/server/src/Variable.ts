@@ -22,7 +22,8 @@ export const groups = {
     HOST: { kind: "plain", about: "The address to listen on; 0.0.0.0 for all.", default: "127.0.0.1" },
     PUBLIC_URL: {
       kind: "plain",
-      about: "The address that people and providers use; if omitted, http://HOST:PORT. With https, cookies are Secure."
+      about:
+        "The address that people and providers use; if omitted, http://HOST:PORT, of all addresses http://localhost:PORT. People sign in only over https, or on the machine itself."
     },
     TRUST_PROXY: { kind: "plain", about: "Networks of proxies whose X-Forwarded-For is trusted: 10.0.0.0/8,192.0.2.1" }
   },

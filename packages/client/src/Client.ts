@@ -4,7 +4,7 @@
  */
 import { addressOf } from "./Address.ts"
 import { joined } from "./Bytes.ts"
-import { type CallOptions, given, onlyKnown, type TransportOptions } from "./CallOptions.ts"
+import { type CallOptions, given, limitsOf, onlyKnown, standard, type TransportOptions } from "./CallOptions.ts"
 import { badOption, errorOf, WacError } from "./ClientError.ts"
 import * as Limits from "./generated/Limits.ts"
 import type {
@@ -242,7 +242,9 @@ export const createClient = (options: ClientOptions): Client => {
    */
   const partOf = (id: string, range: string, options?: CallOptions) => {
     const leaving = new AbortController()
-    const { signal } = given<CallOptions>(options)
+    const callOptions = given<CallOptions>(options)
+    limitsOf(standard, callOptions)
+    const { signal } = callOptions
     const abort = () => leaving.abort(signal!.reason)
     signal?.addEventListener("abort", abort, { signal: leaving.signal })
     if (signal?.aborted === true) abort()
@@ -253,7 +255,7 @@ export const createClient = (options: ClientOptions): Client => {
           id,
           headers: { range },
           opened: (opened) => void (response = opened)
-        }, { ...options, signal: leaving.signal })
+        }, { ...callOptions, signal: leaving.signal })
         return response!
       },
       leave: () => leaving.abort()

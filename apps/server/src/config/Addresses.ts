@@ -36,9 +36,28 @@ export const listening = Effect.gen(function*() {
 /** The address that people use, if it is configured. */
 export const publicAddress = optional("PUBLIC_URL", PublicAddress, "an http or https URL, without a user or a query")
 
+/** The address of a server that listens on all addresses, as people on its machine reach it. */
+export const ofThisMachine = (listening: URL): URL => {
+  const url = new URL(listening)
+  if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "localhost"
+  return url
+}
+
 /** The address that people use; otherwise a guess from where the server listens. */
 export const addressFor = (publicUrl: URL | undefined, host: string, port: number): URL =>
-  publicUrl ?? new URL(`http://${authorityOf(host)}:${port}`)
+  publicUrl ?? ofThisMachine(new URL(`http://${authorityOf(host)}:${port}`))
+
+/** Whether only this machine reaches an address. */
+export const isLocal = ({ hostname }: URL): boolean => ["localhost", "127.0.0.1", "[::1]"].includes(hostname)
+
+/**
+ * Why nobody can sign in to the dashboard at an address, if so: browsers keep the session's cookie (contract §5) only
+ * over https, and on the machine itself.
+ */
+export const noSignIn = (publicUrl: URL): string | undefined =>
+  publicUrl.protocol === "https:" || isLocal(publicUrl)
+    ? undefined
+    : `nobody can sign in at ${publicUrl.href}: browsers keep a session only over https`
 
 const networksExpected = "CIDRs separated by commas, such as 10.0.0.0/8,::1"
 

@@ -17,6 +17,13 @@ import { environmentFor, issuer, type People } from "./issuer.ts"
 /** A browser's cookies, for all places on loopback. */
 class Browser {
   readonly #jar = new Map<string, string>()
+  readonly #strict = new Set<string>()
+  /** What a browser sends of its cookies where another site leads it, as an issuer at a domain of its own does. */
+  sentFromElsewhere(): string {
+    return [...this.#jar].filter(([name]) => !this.#strict.has(name)).map(([name, value]) => `${name}=${value}`).join(
+      "; "
+    )
+  }
   async go(url: string, form?: Record<string, string>, signal: AbortSignal | null = null): Promise<Response> {
     const response = await fetch(url, {
       redirect: "manual",
@@ -28,6 +35,7 @@ class Browser {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!
       if (value === "") this.#jar.delete(name!)
       else this.#jar.set(name!, value!)
+      if (/; samesite=strict/i.test(cookie)) this.#strict.add(name!)
     }
     return response
   }
@@ -130,6 +138,20 @@ it.live("a sign-in is in the audit even if the person hangs up once the session 
       call(`${url}/internal/audit`, { headers: headersOf(later) }),
       ({ body }) => body.data.filter(({ action }: { action: string }) => action === "session.sign_in").length === 2
     )
+  }).pipe(Effect.scoped))
+
+it.live("a device is known when its browser comes back from the issuer, which is another site", () =>
+  Effect.gen(function*() {
+    const { signIn, url } = yield* served({
+      ada: { email: "ada@example.com", email_verified: true, wac_roles: "owner" }
+    })
+    const { browser } = yield* signIn("ada")
+    const callback = yield* Effect.promise(() => atIssuer(browser, url, "ada"))
+    const cookie = browser.sentFromElsewhere()
+    assert.include(cookie, `wac_device=${browser.cookie("wac_device")}`)
+    const back = yield* Effect.promise(() => fetch(callback, { redirect: "manual", headers: { cookie } }))
+    assert.strictEqual(back.status, 302)
+    assert.include(back.headers.getSetCookie().join(), `wac_device=${browser.cookie("wac_device")}`)
   }).pipe(Effect.scoped))
 
 it.live("a person without a role at the issuer, or without a verified address that is distinct, is refused", () =>

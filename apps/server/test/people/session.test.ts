@@ -487,7 +487,7 @@ describe("failed sign-ins", () => {
       const { attributes, name, value } = cookieOf(yield* attempt(url, owner), "device")
       assert.strictEqual(name, "wac_device")
       assert.match(value, /^[0-9A-Za-z]{16}\.[0-9a-f]{64}$/)
-      assert.deepStrictEqual(attributes, ["httponly", `max-age=${400 * 24 * 60 * 60}`, "path=/", "samesite=strict"])
+      assert.deepStrictEqual(attributes, ["httponly", `max-age=${400 * 24 * 60 * 60}`, "path=/", "samesite=lax"])
       const guesses = [...Array(60).keys()].map((i) => guess(url, i < 20 ? owner.email : `${i}@example.com`))
       assert.deepStrictEqual(statuses(yield* Effect.all(guesses, { concurrency: "unbounded" })), { 401: 50, 429: 10 })
       checks.assertError(yield* attempt(url, owner), 429, tooManyFailures)

@@ -145,7 +145,8 @@ describe("accepted values", () => {
   const cases: ReadonlyArray<readonly [environment: { readonly [name: string]: string }, part: object]> = [
     [{ PORT: "0" }, { port: 0, publicUrl: "http://127.0.0.1:0/" }],
     [{ PORT: "65535" }, { port: 65_535, publicUrl: "http://127.0.0.1:65535/" }],
-    [{ HOST: "0.0.0.0", PORT: "80" }, { host: "0.0.0.0", port: 80, publicUrl: "http://0.0.0.0/" }],
+    [{ HOST: "0.0.0.0", PORT: "80" }, { host: "0.0.0.0", port: 80, publicUrl: "http://localhost/" }],
+    [{ HOST: "::" }, { host: "::", publicUrl: "http://localhost:8080/" }],
     [{ HOST: "::1" }, { host: "::1", publicUrl: "http://[::1]:8080/" }],
     [{ DATABASE_URL: "memory:", PROVIDER: "sandbox", RATE_LIMIT_STORE: "storage" }, {
       storage: { _tag: "Memory" },

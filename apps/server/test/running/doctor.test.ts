@@ -222,9 +222,13 @@ describe("wac doctor", () => {
       assert.include(JSON.stringify(findingsOf(right)), "set METRICS_TOKEN if Prometheus reads this service")
       const refused = yield* wac({ ...env, WHATSAPP_ACCESS_TOKEN: "wrong" }, "doctor", "--json")("")
       assert.strictEqual(wrongOf(refused)[0]!.check, "provider")
+      assert.notInclude(right.stdout, "nobody can sign in")
+      const plain = yield* wac({ ...env, PUBLIC_URL: "http://wac.lan:8080" }, "doctor", "--json")("")
+      assert.include(JSON.stringify(findingsOf(plain)), "nobody can sign in at http://wac.lan:8080/")
       const local = yield* wac({ ...env, PUBLIC_URL: "" }, "doctor", "--json")("")
       assert.match(JSON.stringify(findingsOf(local)), /where Meta cannot post/)
       assert.notInclude(JSON.stringify(findingsOf(local)), "METRICS_TOKEN")
+      assert.notInclude(JSON.stringify(findingsOf(local)), "nobody can sign in")
     }).pipe(Effect.scoped))
 })
 

@@ -44,12 +44,8 @@ export class SessionCookie extends Context.Service<SessionCookie, {
         secure: !local,
         maxAge: Session.absoluteTimeout
       } satisfies Cookies.Cookie["options"]
-      // people sign in only from our own pages, so links of other sites need not send it
-      const deviceOptions = {
-        ...options,
-        sameSite: "strict",
-        maxAge: DeviceCookie.lifetime
-      } satisfies Cookies.Cookie["options"]
+      // not Strict: whoever comes back from an issuer was led here by another site
+      const deviceOptions = { ...options, maxAge: DeviceCookie.lifetime }
       const read = (name: string) =>
         Effect.map(HttpServerRequest.HttpServerRequest, ({ cookies }) => {
           const value = cookies[name]
