@@ -60,9 +60,10 @@ export interface RefusedAnswer {
 export const outcomeOf = ({ error, regainAfter, status }: RefusedAnswer): Provider.ProviderOutcome => {
   const isKnown = ErrorCodes.of(error) !== undefined
   if (!isKnown && (status < 400 || status > 499)) return { _tag: "Unknown" }
-  const decided = decide(error, meaningOf(error, status), regainAfter)
+  const meaning = meaningOf(error, status)
+  const decided = decide(error, meaning, regainAfter)
   return decided._tag === "InvalidBody" || decided._tag === "Forbidden"
-    ? { _tag: "Refused", error: decided }
+    ? { _tag: "Refused", error: decided, ...(meaning.effect?._tag === "Block" ? { ofSender: true } : {}) }
     : { _tag: "NotSent", error: decided }
 }
 

@@ -189,6 +189,10 @@ export const ranks = { queued: 0, sending: 1, unknown: 2, sent: 3, failed: 4, de
  */
 const neverSent = ["skipped", "cancelled"] as const
 
+/** Whether a message has a final status of those that were never sent. */
+export const isNeverSent = ({ status }: { readonly status: string }): boolean =>
+  neverSent.includes(status as (typeof neverSent)[number])
+
 /** One of {@link ranks}, or a final status of a message that was never sent: `skipped` or `cancelled`. */
 export const MessageStatus = Schema.Literals([...Struct.keys(ranks), ...neverSent]).annotate({
   identifier: "MessageStatus",

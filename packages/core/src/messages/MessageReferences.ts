@@ -11,6 +11,8 @@ export interface NamedMessage {
   readonly customer: string
   /** `null` if the provider has not returned an identifier. */
   readonly providerMessageId: string | null
+  /** Whether the provider may still return one: the message is queued, being sent, or its outcome is unknown. */
+  readonly isOpen: boolean
 }
 
 /** A message's references, by the provider's identifiers. */

@@ -2,7 +2,7 @@
  * Resolves the ids that a message refers to (contract §9, §10): looks up the quoted message and the files, and
  * translates our ids to the provider's identifiers.
  */
-import { Duration, Effect, Option } from "effect"
+import { Data, Duration, Effect, Option } from "effect"
 import * as Contact from "../contacts/Contact.ts"
 import { type DomainError, InvalidBody } from "../Errors.ts"
 import type { MediaId, MessageId, WorkspaceId } from "../Id.ts"
@@ -118,12 +118,18 @@ export const refusalOfLater = Effect.fnUntraced(function*(
   return undefined
 })
 
+/**
+ * The quoted message is still to be sent, or its outcome is unknown. A message that waits in a queue is tried again; to a
+ * request this is the refusal.
+ */
+export class QuotedIsOpen extends Data.TaggedError("QuotedIsOpen")<{ readonly refusal: InvalidBody }> {}
+
 /** Resolves what a claimed send refers to. Fails with the reason if a reference is invalid or takes too long. */
 export const resolve = (
   claimed: Pick<ClaimedSend, "contact" | "message" | "sender">,
   store: Pick<MessageStore["Service"], "named">,
   library: SendableMedia
-): Effect.Effect<ResolvedReferences, DomainError> => {
+): Effect.Effect<ResolvedReferences, DomainError | QuotedIsOpen> => {
   const { content, workspaceId } = claimed.message
   const quoted = quotedBy(content)
   const files = MessageFiles.of(content)
@@ -141,11 +147,12 @@ export const resolve = (
       }
       providerMessageId = found.value.providerMessageId
       if (providerMessageId === null) {
-        return yield* new InvalidBody({
+        const refusal = new InvalidBody({
           reason: "invalid_field",
           param,
           message: `${param} names a message that the provider has not accepted`
         })
+        return yield* found.value.isOpen ? new QuotedIsOpen({ refusal }) : refusal
       }
     }
     const mediaIds = files.length === 0 ? none.mediaIds : yield* uploaded(claimed, files, library)

@@ -7,7 +7,7 @@ import { DomainError, ServerError } from "../Errors.ts"
 import { ApiKeyId, MessageId, RequestId, WorkspaceId } from "../Id.ts"
 import { isExpired } from "../Idempotency.ts"
 import type { Instant } from "../Time.ts"
-import { isDeliveryUnknown, type Message, rankOf, ranks } from "./Message.ts"
+import { isConcluded, isDeliveryUnknown, isNeverSent, isOver, type Message } from "./Message.ts"
 
 /** The length of a send's claim: longer than the provider's deadline of 8 s and any pause of a healthy process. */
 export const lease = Duration.seconds(30)
@@ -101,11 +101,11 @@ export const judge = (
 
 /**
  * The answer implied by the provider's reports. A report shows that the provider accepted the message, even if it
- * failed later.
+ * failed later. A provider that reports by our reference alone knows the message by our id.
  */
 export const settledByReport = (message: Message): Answer | null =>
-  message.providerMessageId !== null && !isDeliveryUnknown(message) && rankOf(message.status) >= ranks.sent
-    ? sent(message, message.providerMessageId)
+  isOver(message) && !isNeverSent(message) && !isConcluded(message)
+    ? sent(message, message.providerMessageId ?? message.id)
     : null
 
 /** The answer for an accepted message. */

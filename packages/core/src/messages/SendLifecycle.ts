@@ -23,7 +23,7 @@ import { ContactStore } from "../contacts/ContactStore.ts"
 import * as CustomerNames from "../contacts/CustomerNames.ts"
 import * as NameHashes from "../contacts/NameHashes.ts"
 import * as Elapsed from "../Elapsed.ts"
-import { type DomainError, reasonOf, ServerError } from "../Errors.ts"
+import { type DomainError, type Forbidden, type InvalidBody, reasonOf, ServerError } from "../Errors.ts"
 import * as Id from "../Id.ts"
 import { CurrentLimits } from "../limits/Limits.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
@@ -112,7 +112,7 @@ export type Ended =
       readonly as:
         /** The provider refused the message for good. */
         | "failed"
-        /** The provider did not accept it this time. */
+        /** The provider did not accept it this time, or what a queued message quotes is not sent yet. */
         | "not_sent"
         /** It may have been sent: the provider's answer is not known, or could not be recorded yet. */
         | "unknown"
@@ -288,7 +288,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         )
 
       const settle = Effect.fnUntraced(
-        function*(claimed: ClaimedSend, { token }: Hold, outcome: ProviderOutcome, requestId: Id.RequestId) {
+        function*(claimed: ClaimedSend, { token }: Hold, outcome: SendOutcome, requestId: Id.RequestId) {
           const now = yield* Clock.currentTimeMillis
           const { message } = claimed
           const isRecorded = yield* record(claimed, token, endOf(outcome, now, requestId), now)
@@ -325,8 +325,11 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
         function*(
           claimed: ClaimedSend,
           hold: Hold,
-          requestId: Id.RequestId,
-          sendUntil: Instant | undefined
+          { queue, requestId, sendUntil }: {
+            readonly queue: Queue | null
+            readonly requestId: Id.RequestId
+            readonly sendUntil: Instant | undefined
+          }
         ): Effect.fn.Return<Ended> {
           const { content: message } = claimed.message
           const inTime = Effect.flatMap(Elapsed.now, (elapsed) => {
@@ -347,14 +350,17 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
             Effect.result
           )
           if (Result.isFailure(refers)) {
+            const isOpen = refers.failure._tag === "QuotedIsOpen"
+            const error = isOpen ? refers.failure.refusal : refers.failure
             const abandoned = yield* Effect.result(abandon(hold))
             if (Result.isFailure(abandoned)) {
               yield* FiberSet.run(lost, abandonLost(hold))
               return unsent("stuck", toServerError(abandoned.failure), requestId)
             }
-            if (refers.failure === timeIsOver) return unsent("withheld", timeIsOver, requestId)
-            yield* Metrics.sendEnded("refused", reasonOf(refers.failure))
-            return unsent("refused", refers.failure, requestId)
+            if (error === timeIsOver) return unsent("withheld", timeIsOver, requestId)
+            const as = isOpen && queue !== null ? "not_sent" : "refused"
+            yield* Metrics.sendEnded(as, reasonOf(error))
+            return unsent(as, error, requestId)
           }
           yield* Span.annotate(() => ({ "wac.message.id": claimed.message.id }))
           const call = Effect.tap(
@@ -374,8 +380,10 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           if (Exit.isFailure(asked) && !Cause.hasInterruptsOnly(asked.cause)) {
             yield* Effect.logError("the provider's adapter failed", asked.cause)
           }
-          const outcome: ProviderOutcome = Exit.isSuccess(asked) ? asked.value : { _tag: "Unknown" }
-          if (outcome._tag === "NotSent" && outcome.lacksFiles === true) yield* forgetFiles(claimed, refers.success)
+          const outcome: SendOutcome = Exit.isSuccess(asked) ? outcomeFor(queue, asked.value) : { _tag: "Unknown" }
+          if (outcome._tag === "NotSent" && "lacksFiles" in outcome && outcome.lacksFiles === true) {
+            yield* forgetFiles(claimed, refers.success)
+          }
           return yield* settle(claimed, hold, outcome, requestId)
         },
         Effect.uninterruptible
@@ -462,7 +470,7 @@ export class SendLifecycle extends Context.Service<SendLifecycle, {
           yield* record(accepted, hold.token, { _tag: "NotSent", answer }, yield* Clock.currentTimeMillis)
           return ended
         }
-        const rest = carryOut(accepted, hold, requestId, sendUntil)
+        const rest = carryOut(accepted, hold, { queue, requestId, sendUntil })
         return yield* around === undefined ? rest : around(rest)
       })
 
@@ -498,8 +506,17 @@ type Unsent = Exclude<Ended, { readonly as: "sent" }>
 const unsent = <As extends Unsent["as"]>(as: As, error: DomainError, requestId: Id.RequestId) =>
   ({ _tag: "Ended", as, answer: failed(error, requestId) }) as const
 
+/** The provider's outcome, as it is recorded. */
+type SendOutcome = ProviderOutcome | { readonly _tag: "NotSent"; readonly error: InvalidBody | Forbidden }
+
+/** A message that waits in a queue outlives a block of its number, so the refusal that tells of the block is not final. */
+const outcomeFor = (queue: Queue | null, outcome: ProviderOutcome): SendOutcome =>
+  queue !== null && outcome._tag === "Refused" && outcome.ofSender === true
+    ? { _tag: "NotSent", error: outcome.error }
+    : outcome
+
 /** The end of a claim with an outcome that is recorded. */
-const endedAs = (message: Message.Message, outcome: ProviderOutcome, requestId: Id.RequestId) => {
+const endedAs = (message: Message.Message, outcome: SendOutcome, requestId: Id.RequestId) => {
   switch (outcome._tag) {
     case "Accepted":
       return { _tag: "Ended", as: "sent", answer: SendBinding.sent(message, outcome.providerMessageId) } as const
@@ -528,7 +545,7 @@ const attributesOf = (outcome: ProviderOutcome): Span.Attributes => {
 const activityOf = ({ as }: Ended): Activity =>
   as === "sent" ? "sendsAccepted" : as === "unknown" ? "sendsUnknown" : "sendsFailed"
 
-const endOf = (outcome: ProviderOutcome, now: Instant, requestId: Id.RequestId): SendEnd => {
+const endOf = (outcome: SendOutcome, now: Instant, requestId: Id.RequestId): SendEnd => {
   switch (outcome._tag) {
     case "Accepted": {
       const { recipient: _, ...end } = outcome

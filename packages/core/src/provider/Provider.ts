@@ -40,8 +40,11 @@ export type ProviderOutcome =
     readonly isHeld?: boolean
     readonly recipient?: Customer
   }
-  /** The provider refused the message for good. */
-  | { readonly _tag: "Refused"; readonly error: InvalidBody | Forbidden }
+  /**
+   * The provider refused the message for good. `ofSender` if it refuses every message of the number for now, and reports
+   * a block of it: a message that waits in a queue then waits for the end of the block.
+   */
+  | { readonly _tag: "Refused"; readonly error: InvalidBody | Forbidden; readonly ofSender?: boolean }
   /**
    * Nothing was sent: throttled, unavailable, or connection refused. `lacksFiles` if the provider no longer has a file of
    * {@link ProviderSend.refers}: the next send uploads the files of the message again.

@@ -28,7 +28,7 @@ const isRecipient = (recipient: unknown): boolean =>
  */
 export const issueOf = (outcome: unknown): string | undefined => {
   if (!Predicate.isObject(outcome)) return "the provider's result must be an object"
-  const { _tag, error, isHeld, lacksFiles, providerMessageId, recipient } = outcome
+  const { _tag, error, isHeld, lacksFiles, ofSender, providerMessageId, recipient } = outcome
   switch (_tag) {
     case "Accepted":
       return !isProviderId(providerMessageId)
@@ -39,9 +39,11 @@ export const issueOf = (outcome: unknown): string | undefined => {
         ? "recipient must have a phone and a userId"
         : undefined
     case "Refused":
-      return error instanceof InvalidBody || error instanceof Forbidden
-        ? undefined
-        : "the error of a refused message must be InvalidBody or Forbidden"
+      return !(error instanceof InvalidBody || error instanceof Forbidden)
+        ? "the error of a refused message must be InvalidBody or Forbidden"
+        : ofSender !== undefined && typeof ofSender !== "boolean"
+        ? "ofSender must be true or false"
+        : undefined
     case "NotSent":
       return !(error instanceof RateLimited || error instanceof ServerError)
         ? "the error of a message that was not sent must be RateLimited or ServerError"

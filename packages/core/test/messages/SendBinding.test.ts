@@ -256,11 +256,20 @@ describe("answers from the provider's reports", () => {
     ["failed", true]
   ])("%s under a name: %s", (status, settled) => {
     assert.deepStrictEqual(settledByReport(message({ status, ...named })), settled ? success : null)
+    // a report by our reference alone: the provider knows the message by our id
+    assert.deepStrictEqual(
+      settledByReport(message({ status })),
+      settled ? { ...success, providerMessageId: id("msg") } : null
+    )
+  })
+
+  it.each<MessageStatus>(["skipped", "cancelled"])("a message that is %s was not sent", (status) => {
     assert.isNull(settledByReport(message({ status })))
   })
 
   it("a failure that we concluded from silence gives no answer", () => {
     assert.isNull(settledByReport(message({ status: "failed", error: deliveryUnknown, ...named })))
+    for (const error of [deliveryUnknown, notSent]) assert.isNull(settledByReport(message({ status: "failed", error })))
   })
 
   it("the answer carries the message's own ids", () => {

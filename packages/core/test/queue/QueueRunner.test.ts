@@ -4,6 +4,8 @@ import { ContactStore } from "../../src/contacts/ContactStore.ts"
 import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
 import type { MessageId } from "../../src/Id.ts"
+import { Inbound } from "../../src/inbound/Inbound.ts"
+import type { InboundItem } from "../../src/inbound/InboundItem.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
 import { Messages } from "../../src/messages/Messages.ts"
@@ -28,7 +30,7 @@ const setUp = () => {
   const provider = stubProvider()
   return {
     provider,
-    layer: Layer.mergeAll(QueuedMessages.layer, Messages.layer, ApiKeys.layer).pipe(
+    layer: Layer.mergeAll(QueuedMessages.layer, Messages.layer, Inbound.layer, ApiKeys.layer).pipe(
       Layer.provideMerge(Layer.merge(provider.layer, heldVault)),
       Layer.provideMerge(foundation)
     )
@@ -98,6 +100,21 @@ const enqueueMany = (enqueue: Effect.Success<typeof caller>["enqueue"], count: n
 /** The provider reports a block of a number, or that it is lifted. */
 const observe = (providerNumberId: string, at: number, block: SenderBlock.SenderBlock | null) =>
   PhoneNumberStore.use((numbers) => numbers.observe({ name: { providerNumberId }, now: at, at, change: { block } }))
+
+/** The customer writes to the number. */
+const hello = (providerNumberId: string): InboundItem => ({
+  _tag: "Message",
+  message: {
+    providerNumberId,
+    providerMessageId: "wamid.in",
+    customer: { phone: "+12025550123", userId: null },
+    at: start,
+    type: "text",
+    content: { body: "Hello" },
+    context: null,
+    preference: undefined
+  }
+})
 
 const notSent: ProviderOutcome = {
   _tag: "NotSent",
@@ -443,6 +460,76 @@ describe("the runner of the queue", () => {
         assert.lengthOf(provider.calls, 0)
         const { error, status } = yield* get(id)
         assert.deepStrictEqual([status, error?.reason], ["failed", "sender_not_available"])
+      })
+    )
+  )
+
+  it.effect(
+    "a message whose refusal tells of a block of its number waits for the end of the block",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const { enqueue, get, number: { providerNumberId }, types } = yield* caller
+        const numbers = yield* PhoneNumberStore
+        const error = new Forbidden({ reason: "sender_not_available", message: "the account is not paid" })
+        // each trial renews the block
+        provider.answer = (_, call) =>
+          call === 4 ? Effect.succeed({ _tag: "Accepted", providerMessageId: "wamid.1" }) : Effect.gen(function*() {
+            const now = yield* Clock.currentTimeMillis
+            const block = SenderBlock.of("payment", now, null, "send")
+            yield* Effect.orDie(numbers.observe({ name: { providerNumberId }, now, at: now, change: { block } }))
+            return { _tag: "Refused", error, ofSender: true }
+          })
+        const id = yield* enqueue("k")
+        yield* advance(hour)
+        assert.strictEqual((yield* get(id)).status, "sent")
+        const times = provider.calls.map(({ at }) => at)
+        assert.lengthOf(times, 4)
+        // no call of a number that is blocked
+        for (const [i, time] of times.slice(1).entries()) assert.isAtLeast(time - times[i]!, 5 * minute)
+        assert.deepStrictEqual(yield* types, ["message.sent"])
+      })
+    )
+  )
+
+  it.effect(
+    "a message that quotes one that is still to be sent follows it, and fails if that one fails",
+    queueing(({ provider }) =>
+      Effect.gen(function*() {
+        yield* startRunner()
+        const { enqueue, get, number: { providerNumberId }, types } = yield* caller
+        yield* Inbound.use((inbound) => inbound.receive([hello(providerNumberId)]))
+        provider.answer = (_, call) =>
+          call === 1 ?
+            Effect.as(Effect.sleep("300 millis"), notSent)
+            : call === 2 ?
+            Effect.succeed({ _tag: "Accepted", providerMessageId: "wamid.1" })
+            : call === 3 ?
+            Effect.succeed({ _tag: "Accepted", providerMessageId: "wamid.2" })
+            : Effect.as(
+              Effect.sleep("300 millis"),
+              {
+                _tag: "Refused",
+                error: new Forbidden({ reason: "provider_policy", message: "no" })
+              } as const
+            )
+        const first = yield* enqueue("k1", {}, text())
+        const reply = yield* enqueue("k2", {}, { ...text(), context: { message_id: first } } as OutboundMessage)
+        yield* advance(3 * second)
+        assert.deepStrictEqual([(yield* get(first)).status, (yield* get(reply)).status], ["sending", "sending"])
+        yield* advance(minute)
+        assert.deepStrictEqual([(yield* get(first)).status, (yield* get(reply)).status], ["sent", "sent"])
+        assert.strictEqual(provider.calls.at(-1)!.refers.quoted, "wamid.1")
+        const refused = yield* enqueue("k3", {}, text())
+        const toRefused = yield* enqueue("k4", {}, { ...text(), context: { message_id: refused } } as OutboundMessage)
+        yield* advance(minute)
+        const { error, status } = yield* get(toRefused)
+        assert.deepStrictEqual([status, error?.reason], ["failed", "invalid_field"])
+        assert.lengthOf(provider.calls, 4)
+        assert.deepStrictEqual(
+          (yield* types).filter((type) => type !== "message.received").toSorted(),
+          ["message.failed", "message.failed", "message.sent", "message.sent"]
+        )
       })
     )
   )

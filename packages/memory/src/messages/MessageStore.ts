@@ -55,12 +55,13 @@ const named = (
   const message = memory.messages.of(workspaceId, messageId)
   if (message !== undefined) {
     const { content, phoneNumberId, providerMessageId } = message
-    return { messageId, phoneNumberId, providerMessageId, customer: CustomerNames.keyOf(content.to) }
+    const customer = CustomerNames.keyOf(content.to)
+    return { messageId, phoneNumberId, providerMessageId, customer, isOpen: !Message.isOver(message) }
   }
   const said = memory.conversations.of(workspaceId, messageId)
   if (said?.received !== undefined) {
     const { customer, phoneNumberId, received: { providerMessageId } } = said
-    return { messageId, phoneNumberId, providerMessageId, customer }
+    return { messageId, phoneNumberId, providerMessageId, customer, isOpen: false }
   }
   // a message from the business's own phone, which is in no conversation
   const inbound = memory.inboundById.get(messageId)
@@ -68,7 +69,8 @@ const named = (
     messageId,
     phoneNumberId: inbound.number.id,
     providerMessageId: inbound.providerMessageId,
-    customer: inbound.customer
+    customer: inbound.customer,
+    isOpen: false
   }
 }
 

@@ -2,7 +2,7 @@
  * `MessageStore` in PostgreSQL: combines the operations of this folder (`Abandon`, `Accept`, `ApplyReport`, `Cancel`,
  * `LookUp`, `Settle`, `Sweep`) and adds the short statements.
  */
-import { CustomerNames, Id, type Message, type MessageReferences, MessageStore, Page, type Time } from "@wac/core"
+import { CustomerNames, Id, Message, type MessageReferences, MessageStore, Page, type Time } from "@wac/core"
 import { Duration, Effect, Exit, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { callerClock } from "../CallerClock.ts"
@@ -12,7 +12,7 @@ import { columns, integer, result, row, text } from "../Columns.ts"
 import { Database } from "../Database.ts"
 import * as Expired from "../Expired.ts"
 import { texts } from "../Parameter.ts"
-import { first, type Given, type Row, type Statement, statement, value } from "../Statement.ts"
+import { first, type Given, listOf, type Row, type Statement, statement, value } from "../Statement.ts"
 import * as Abandon from "./Abandon.ts"
 import * as Accept from "./Accept.ts"
 import * as ApplyReport from "./ApplyReport.ts"
@@ -45,11 +45,11 @@ const listed = result<{ readonly message: Message.Message | null; readonly reach
  * for a received one.
  */
 const named = columns<
-  Pick<MessageReferences.NamedMessage, "phoneNumberId" | "providerMessageId"> & {
+  Pick<MessageReferences.NamedMessage, "phoneNumberId" | "providerMessageId" | "isOpen"> & {
     readonly phone: string | null
     readonly customer: string | null
   }
->({ phoneNumberId: "text", providerMessageId: "text", phone: "text", customer: "text" })
+>({ phoneNumberId: "text", providerMessageId: "text", isOpen: "boolean", phone: "text", customer: "text" })
 
 const messageId = columns<Pick<MessageReferences.NamedMessage, "messageId">>({ messageId: "text" })
 
@@ -68,13 +68,14 @@ const getNamed = statement(
  * own phone, which are in no conversation: it forgets customers' messages while they are still kept.
  */
 export const loadNamed = statement({ workspaceId, id: value<Id.MessageId>() }, ({ id, workspaceId }) => `
-  select m.phone_number_id, m.provider_message_id, m.content->>'to' as phone, null as customer
+  select m.phone_number_id, m.provider_message_id, m.status not in ${listOf(Message.over)} as is_open,
+    m.content->>'to' as phone, null as customer
     from wac.messages m where m.id = ${id} and m.workspace_id = ${workspaceId}
   union all
-  select c.phone_number_id, c.received->>'providerMessageId', null, c.customer
+  select c.phone_number_id, c.received->>'providerMessageId', false, null, c.customer
     from wac.conversations c where c.message_id = ${id} and c.workspace_id = ${workspaceId} and c.is_inbound
   union all
-  select i.phone_number_id, i.provider_message_id, null, i.customer
+  select i.phone_number_id, i.provider_message_id, false, null, i.customer
     from wac.inbound_messages i where i.message_id = ${id} and i.workspace_id = ${workspaceId}
   limit 1`)
 

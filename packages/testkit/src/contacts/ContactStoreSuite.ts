@@ -192,7 +192,8 @@ export const tests = (it: Fixture.It): void => {
           messageId: command.messageId,
           phoneNumberId: own.number.id,
           customer: customer(1),
-          providerMessageId: "wamid.echo"
+          providerMessageId: "wamid.echo",
+          isOpen: false
         })
       )
     }))

@@ -8,6 +8,7 @@ import {
   type Conversation,
   CustomerNames,
   CustomerRecords,
+  type Id,
   type Message,
   MessageStore,
   NumberPart,
@@ -225,6 +226,28 @@ export const tests = (it: Fixture.It): void => {
         (id) => Effect.map(store.named(own.workspace.id, id), (named) => Option.getOrThrow(named).customer)
       )
       assert.deepStrictEqual(customers, ["US.1", customer(1)], "each can be quoted in its own conversation")
+    }))
+
+  it.effect("a message can still get the provider's id until it is sent or failed", () =>
+    Effect.gen(function*() {
+      const store = yield* MessageStore.MessageStore
+      const own = yield* world()
+      const isOpen = (id: Id.MessageId) =>
+        Effect.map(store.named(own.workspace.id, id), (named) => Option.getOrThrow(named).isOpen)
+      const found: Array<readonly [string, boolean, boolean]> = []
+      for (const end of yield* MessageFixture.everyOutcome(own.start)) {
+        const { command } = yield* MessageFixture.claimed(own)
+        const before = yield* isOpen(command.messageId)
+        yield* MessageFixture.settle(command, end)
+        found.push([end._tag, before, yield* isOpen(command.messageId)])
+      }
+      assert.sameDeepMembers(found, [
+        ["Accepted", true, false],
+        ["Refused", true, false],
+        ["NotSent", true, true],
+        ["Unknown", true, true]
+      ])
+      assert.isFalse(yield* isOpen(yield* write(own, customer(1))))
     }))
 
   it.effect("a message that arrives once its number is somebody else's is in its writer's conversation only", () =>
