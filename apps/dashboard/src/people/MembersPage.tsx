@@ -14,7 +14,7 @@ import { Button } from "../ui/Button.tsx"
 import { Secret } from "../ui/Copy.tsx"
 import { Confirm, Dialog } from "../ui/Dialog.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { Choices, elsewhere, TextField } from "../ui/Field.tsx"
+import { Choices, elsewhere, emailInput, TextField } from "../ui/Field.tsx"
 import { ListPage, useList } from "../ui/List.tsx"
 import { Notice } from "../ui/Notice.tsx"
 import { Status } from "../ui/Status.tsx"
@@ -63,7 +63,7 @@ const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
               label="E-mail"
               error={error}
               param="email"
-              type="email"
+              {...emailInput}
               required
               value={email}
               onChange={setEmail}

@@ -2,7 +2,7 @@
 import { useMutation } from "@tanstack/react-query"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { elsewhere, Field } from "../ui/Field.tsx"
+import { elsewhere, emailInput, Field } from "../ui/Field.tsx"
 import { Notice } from "../ui/Notice.tsx"
 import { pages, sendsMail } from "./Document.ts"
 import { tokenOfLink } from "./Link.ts"
@@ -64,7 +64,7 @@ export const LostPassword = () => {
             >
               <Field label="E-mail of your account" error={request.error} param="email">
                 {(control) => (
-                  <input {...control} name="email" type="email" required autoComplete="username" className="field" />
+                  <input {...control} name="email" {...emailInput} required autoComplete="username" className="field" />
                 )}
               </Field>
               <Failure error={elsewhere(request.error, "email")} />

@@ -4,7 +4,7 @@ import type { Session } from "@wac/client/internal"
 import * as MaxLength from "../generated/MaxLength.ts"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { elsewhere, Field } from "../ui/Field.tsx"
+import { elsewhere, emailInput, Field } from "../ui/Field.tsx"
 import { isSetUp, pages } from "./Document.ts"
 import { PasswordField, PasswordForm } from "./PasswordForm.tsx"
 import { api } from "./Service.ts"
@@ -56,7 +56,7 @@ export const SetUpPage = ({ onDone }: { readonly onDone: (session: Session) => v
         </Field>
         <Field label="E-mail" error={error} param="email">
           {(control) => (
-            <input {...control} name="email" type="email" required autoComplete="username" className="field" />
+            <input {...control} name="email" {...emailInput} required autoComplete="username" className="field" />
           )}
         </Field>
         <PasswordField isNew error={error} />

@@ -4,7 +4,7 @@ import type { Session } from "@wac/client/internal"
 import { type ReactNode, useEffect, useState } from "react"
 import { Button, buttonClass } from "../ui/Button.tsx"
 import { Failure } from "../ui/Failure.tsx"
-import { Field } from "../ui/Field.tsx"
+import { emailInput, Field } from "../ui/Field.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
 import { Notice } from "../ui/Notice.tsx"
 import { isSetUp, root, version } from "./Document.ts"
@@ -116,7 +116,7 @@ const SignInForm = (
           <input
             {...control}
             name="email"
-            type="email"
+            {...emailInput}
             required
             autoComplete="username"
             defaultValue={email}

@@ -67,6 +67,12 @@ export const Field = (
   )
 }
 
+/**
+ * The properties of an input for an e-mail address. Browsers refuse letters beyond ASCII before the @ of an input with
+ * the type `email`, and send others after it than were typed.
+ */
+export const emailInput = { inputMode: "email", autoCapitalize: "none", spellCheck: false } as const
+
 /** A field with one line of text. All other properties are passed to the input. */
 export const TextField = (
   { className = "", error, hint, label, onChange, param, ...input }:
