@@ -312,14 +312,21 @@ const retry = Command.make(
     if (answer?._tag !== "Queued") {
       return yield* new OperatorCommand.CannotDo({ message: `${id} is being retried by somebody else` })
     }
-    yield* OperatorCommand.audited(workspaceId, {
-      action: "message.retry",
-      target: answer.messageId,
-      detail: { failed: id }
-    })
+    const { messageId } = answer
+    if (accepted._tag === "Queued") {
+      yield* OperatorCommand.audited(workspaceId, {
+        action: "message.retry",
+        target: messageId,
+        detail: { failed: id }
+      })
+    }
+    const instead = yield* get(workspaceId, messageId)
     yield* OperatorCommand.printed(
-      { failed: id, ...toJson(yield* get(workspaceId, answer.messageId)) },
-      `${answer.messageId} is queued in the place of ${id}, which failed; it is sent while a server runs`
+      { failed: id, ...toJson(instead) },
+      accepted._tag === "Queued"
+        ? `${messageId} is queued in the place of ${id}, which failed; it is sent while a server runs`
+        : `${id} was retried before: ${messageId} took its place, and is ${instead.status}` +
+          (instead.status === "failed" ? `; to send that again: wac messages retry ${messageId}` : "")
     )
   })
 ).pipe(

@@ -1,15 +1,16 @@
 /**
- * Flags of the command line whose value is a time.
+ * Flags of the command line whose value is a time, in the forms that requests take.
  */
+import { Timestamp } from "@wac/api"
 import type { Time } from "@wac/core"
-import { Schema } from "effect"
+import { DateTime, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
 
-/** Reads a time that begins with a date; `undefined` for other text. */
-export const read = (text: string): Time.Instant | undefined => {
-  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(time) ? undefined : time
-}
+const decode = Schema.decodeUnknownOption(Timestamp.TimeGiven)
+
+/** Reads a time; `undefined` for other text. */
+export const read = (text: string): Time.Instant | undefined =>
+  Option.getOrUndefined(Option.map(decode(text), DateTime.toEpochMillis))
 
 const Moment = Schema.String.check(
   Schema.makeFilter((text: string) => read(text) !== undefined || "must be a time such as 2026-01-31T12:00:00Z")

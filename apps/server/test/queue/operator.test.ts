@@ -93,6 +93,11 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
     // however often it is repeated
     assert.strictEqual(resultOf(yield* run(`retry ${text.body.message_id} --json`)).messageId, retried.messageId)
     yield* until(find("--status failed"), ({ length }) => length === 2)
+    assert.strictEqual(
+      (yield* run(`retry ${text.body.message_id}`)).stdout,
+      `${text.body.message_id} was retried before: ${retried.messageId} took its place, and is failed; ` +
+        `to send that again: wac messages retry ${retried.messageId}`
+    )
     const all = yield* find("--status failed")
     const first = yield* run("find --status failed --limit 1")
     assert.deepStrictEqual([first.code, first.stderr], [0, "more than 1: give --limit, or narrow the search"])
@@ -110,7 +115,10 @@ it.live("an operator finds, shows, cancels and retries messages, and the audit n
       { action, by, detail, target }
     ) => [action, by, detail, target])
     assert.deepInclude(entries, ["message.cancel", null, null, id])
-    assert.deepInclude(entries, ["message.retry", null, { failed: text.body.message_id }, retried.messageId])
+    assert.deepStrictEqual(
+      entries.filter(([action]) => action === "message.retry"),
+      [["message.retry", null, { failed: text.body.message_id }, retried.messageId]]
+    )
   }).pipe(Effect.scoped))
 
 it.live("an operator finds queued messages of callers behind those of a paused campaign", () =>

@@ -210,7 +210,7 @@ it.live("an operator finds, shows and retries deliveries by the rules of the das
     for (const flags of ["--status held", "--until 2020-01-01", "--webhook whk_01ARZ3NDEKTSV4RRFFQ69G5FAV"]) {
       assert.deepStrictEqual(yield* find(flags), [], flags)
     }
-    for (const wrong of ["--status gone", "--message 7", "--since yesterday", "--limit 0"]) {
+    for (const wrong of ["--status gone", "--message 7", "--since yesterday", "--until 2026-02-30", "--limit 0"]) {
       assert.strictEqual((yield* run(`find ${wrong}`)).code, 1, wrong)
     }
     assertRefused(yield* run("find --event evt_01ARZ3NDEKTSV4RRFFQ69G5FAV"), /no such event/)
