@@ -57,6 +57,7 @@ import {
   RequestValuesRecorder,
   Retention,
   RetentionRunner,
+  SealedSecretStore,
   SecretRewrap,
   SenderCredentials,
   Setup,
@@ -196,7 +197,10 @@ const layerStorage = <E>(
  * process. Fails for any other storage.
  */
 const keyWithout = Effect.fnUntraced(function*<E>(storage: Storage<E>) {
-  if (!isLayer(storage) && storage._tag === "Embedded") return yield* MasterKeyFile.load(storage.directory)
+  if (!isLayer(storage) && storage._tag === "Embedded") {
+    const { keyIds } = yield* SealedSecretStore.SealedSecretStore
+    return yield* MasterKeyFile.load(storage.directory, Effect.map(keyIds, ({ length }) => length > 0))
+  }
   const { durable, name } = yield* CoreStorage.Storage
   if (durable) return yield* new MasterKeyMissing({ storage: name })
   const random = yield* SecureRandom.SecureRandom

@@ -597,5 +597,9 @@ it(
     await third.close()
     const other = await failure(createWac({ ...options, masterKey: new Uint8Array(32).fill(7) }))
     assert.deepInclude(other, { code: "invalid_body", param: "masterKey" })
+    const path = join(directory, "master.key")
+    rmSync(path)
+    assert.include((await failure(createWac(options))).message, `${path}: is missing`)
+    assert.isFalse(existsSync(path))
   }
 )
