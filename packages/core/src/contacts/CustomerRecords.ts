@@ -2,6 +2,7 @@
  * The records of one customer of a workspace, for export and erasure (contract §7): the customer's names, and which
  * records belong to the customer. Pure.
  */
+import { Option } from "effect"
 import type { Event } from "../events/Event.ts"
 import * as Id from "../Id.ts"
 import type { Contact } from "./Contact.ts"
@@ -69,6 +70,32 @@ export const partiesOf = ({ data }: Pick<Event, "data">): ReadonlyArray<string> 
 
 /** The customer's names as the JSON of a provider's post contains them: in quotes, and a number without its plus. */
 export const quoted = ({ texts }: Names): ReadonlyArray<string> => texts.map((text) => `"${text.replace(/^\+/, "")}"`)
+
+/**
+ * What the body of a provider's post says of a customer to these numbers of the workspace, as JSON: a post may hold
+ * messages of many customers to numbers of many workspaces. Of each array only the elements stay that name the customer
+ * and, where some of them name a number of the workspace, that name one. `null` if it is not JSON, whose parts cannot be
+ * told apart.
+ */
+export const inPost = (body: string, names: Names, providerNumberIds: ReadonlyArray<string>): string | null => {
+  const customer = quoted(names)
+  const numbers = providerNumberIds.map((id) => JSON.stringify(id))
+  const namesAny = (written: ReadonlyArray<string>) => (value: unknown): boolean => {
+    const text = JSON.stringify(value)
+    return written.some((name) => text.includes(name))
+  }
+  const ofCustomer = namesAny(customer)
+  const ofNumber = namesAny(numbers)
+  const part = (value: unknown): unknown => {
+    if (typeof value !== "object" || value === null) return value
+    if (!Array.isArray(value)) {
+      return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, part(field)]))
+    }
+    const ours = value.some(ofNumber) ? value.filter(ofNumber) : value
+    return ours.filter(ofCustomer).map(part)
+  }
+  return Option.getOrNull(Option.liftThrowable(() => JSON.stringify(part(JSON.parse(body))))())
+}
 
 const either = (texts: ReadonlyArray<string>): string =>
   `(?:${texts.map((text) => text.replaceAll(/[^0-9A-Za-z]/g, String.raw`\$&`)).join("|")})`

@@ -12,6 +12,7 @@ import type { MediaId, WorkspaceId } from "../Id.ts"
 import { MediaBytes } from "../media/MediaBytes.ts"
 import { MediaStore } from "../media/MediaStore.ts"
 import { MessageStore } from "../messages/MessageStore.ts"
+import { PhoneNumberStore } from "../numbers/PhoneNumberStore.ts"
 import { QueueStore } from "../queue/QueueStore.ts"
 import { KeptAnswerStore } from "../requests/KeptAnswerStore.ts"
 import { RequestValuesStore } from "../requests/RequestValuesStore.ts"
@@ -71,7 +72,7 @@ export class Customers extends Context.Service<Customers, {
   /**
    * Everything that is stored about the customer with this phone number (E.164) or user id of the provider, under all
    * of their names: contacts, opt-outs of names, messages in both directions, events, deliveries with their attempts,
-   * files without their bytes, rows of campaigns, and provider posts. Reads through the whole workspace, in small steps.
+   * files without their bytes, rows of campaigns, and what provider posts say of them to the workspace. Reads through the whole workspace, in small steps.
    */
   readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
   /**
@@ -90,6 +91,7 @@ export class Customers extends Context.Service<Customers, {
       const events = yield* EventStore
       const deliveries = yield* DeliveryStore
       const queue = yield* QueueStore
+      const numbers = yield* PhoneNumberStore
       const media = yield* MediaStore
       const bytes = yield* MediaBytes
       const answers = yield* KeptAnswerStore
@@ -124,7 +126,7 @@ export class Customers extends Context.Service<Customers, {
         )
 
       /** The records that a step found, loaded if it found only their ids. */
-      const recordsOf = (workspaceId: WorkspaceId) =>
+      const recordsOf = (workspaceId: WorkspaceId, names: CustomerRecords.Names) =>
         Effect.fnUntraced(function*(found: Found): Effect.fn.Return<ReadonlyArray<CustomerRecord>, StoreError> {
           const one = <A extends object>(kind: CustomerRecord["kind"], record: Option.Option<A>) =>
             Option.isSome(record) ? [{ kind, record: record.value }] : []
@@ -153,8 +155,9 @@ export class Customers extends Context.Service<Customers, {
               return [{ kind: "campaign_row", record }]
             }
             case "posts": {
-              const { place: _, ...record } = found
-              return [{ kind: "provider_post", record }]
+              const { body, place: _, ...record } = found
+              const ids = (yield* numbers.list(workspaceId)).map(({ providerNumberId }) => providerNumberId)
+              return [{ kind: "provider_post", record: { ...record, body: CustomerRecords.inPost(body, names, ids) } }]
             }
           }
         })
@@ -244,7 +247,7 @@ export class Customers extends Context.Service<Customers, {
         export: (workspaceId, customer) =>
           Stream.unwrap(Effect.map(namesOf(workspaceId, customer), (names) =>
             found(workspaceId, names).pipe(
-              Stream.mapEffect(recordsOf(workspaceId)),
+              Stream.mapEffect(recordsOf(workspaceId, names)),
               Stream.concat(Stream.fromEffect(optOutsOf(workspaceId, names))),
               Stream.flatMap(Stream.fromIterable)
             ))),

@@ -1,7 +1,7 @@
 /**
  * Exports and erases the records of one customer of a workspace.
  */
-import { Customers as Service, type Id } from "@wac/core"
+import { CustomerNames, Customers as Service, Errors, type Id } from "@wac/core"
 import { Effect, Stream } from "effect"
 import type { CallOptions } from "../generated/Messaging.ts"
 import type { Running } from "../Running.ts"
@@ -54,11 +54,27 @@ export interface Customers {
   readonly erase: (customer: string, options?: CallOptions) => Promise<Erasure>
 }
 
+/** A name in another form finds nothing, and an erasure must not seem to succeed. */
+const named = (customer: unknown): Effect.Effect<string, Errors.InvalidBody> =>
+  typeof customer === "string" && CustomerNames.isName(customer)
+    ? Effect.succeed(customer)
+    : Effect.fail(
+      new Errors.InvalidBody({
+        reason: "invalid_field",
+        param: "customer",
+        message: "customer must be a phone number with its country code, such as +14155550123, or a user id"
+      })
+    )
+
 export const make = Effect.map(
   Service.Customers,
   (customers) => (running: Running, workspaceId: Id.WorkspaceId): Customers => ({
     export: (customer, options) =>
-      running.run(Stream.runCollect(customers.export(workspaceId, String(customer))), { options, stops: true }),
-    erase: (customer, options) => running.run(customers.erase(workspaceId, String(customer)), { options })
+      running.run(
+        Effect.flatMap(named(customer), (name) => Stream.runCollect(customers.export(workspaceId, name))),
+        { options, stops: true }
+      ),
+    erase: (customer, options) =>
+      running.run(Effect.flatMap(named(customer), (name) => customers.erase(workspaceId, name)), { options })
   })
 )

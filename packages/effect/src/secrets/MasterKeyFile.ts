@@ -69,7 +69,8 @@ export const load = Effect.fnUntraced(function*<E, R>(directory: string, isUsed:
     if (yield* isUsed) {
       return yield* new MasterKeyFileError({
         path,
-        why: "is missing, and the secrets in the data are sealed under another master key: put the file back, or give " +
+        why:
+          "is missing, and the secrets in the data are sealed under another master key: put the file back, or give " +
           "the key (WAC_MASTER_KEY, or masterKey of createWac)"
       })
     }

@@ -37,6 +37,20 @@ describe("customers", () => {
     assert.lengthOf(asked, 2)
   })
 
+  it("a customer who is named in no form that is stored is refused, and nothing is erased", async () => {
+    const { wac } = await start()
+    await wac.inbound.receive([
+      { type: "message", providerNumberId: "sandbox-1", from, providerMessageId: "in-1", text: { body: "Hello" } }
+    ])
+    for (const customer of [from.slice(1), "+1 202 555 0188", "00" + from.slice(1), "", undefined, null, 12025550188]) {
+      for (const call of [wac.customers.erase, wac.customers.export]) {
+        const refused = await failure(call(customer as never))
+        assert.deepInclude(refused, { code: "invalid_body", reason: "invalid_field", param: "customer" })
+      }
+    }
+    assert.isNotEmpty(await wac.customers.export(from))
+  })
+
   it("a customer is exported and erased, and a later message from them is a new contact's", async () => {
     const { clock, wac } = await start()
     const receive = (body: string, providerMessageId: string) =>

@@ -19,17 +19,20 @@ const begun = Effect.acquireRelease(
 )
 
 describe("the master key's file", () => {
-  it.effect.each([undefined, "", "\n"])("a key is made where there is none (%j), and kept", (left) =>
-    Effect.gen(function*() {
-      const directory = yield* begun
-      const path = join(directory, "master.key")
-      if (left !== undefined) writeFileSync(path, left)
-      const key = yield* load(directory, false)
-      assert.lengthOf(key, 32)
-      assert.deepStrictEqual(readdirSync(directory), ["master.key"])
-      assert.strictEqual(statSync(path).mode & 0o777, 0o600)
-      assert.deepStrictEqual(yield* load(directory, true), key)
-    }).pipe(Effect.scoped))
+  it.effect.each([undefined, "", "\n"])(
+    "a key is made where there is none (%j), and kept",
+    (left) =>
+      Effect.gen(function*() {
+        const directory = yield* begun
+        const path = join(directory, "master.key")
+        if (left !== undefined) writeFileSync(path, left)
+        const key = yield* load(directory, false)
+        assert.lengthOf(key, 32)
+        assert.deepStrictEqual(readdirSync(directory), ["master.key"])
+        assert.strictEqual(statSync(path).mode & 0o777, 0o600)
+        assert.deepStrictEqual(yield* load(directory, true), key)
+      }).pipe(Effect.scoped)
+  )
 
   it.effect.each([undefined, ""])("no key is made beside data that has secrets (%j)", (left) =>
     Effect.gen(function*() {
