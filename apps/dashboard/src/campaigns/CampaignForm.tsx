@@ -52,7 +52,8 @@ export const CampaignForm = (
     readonly start?: Start | undefined
   }
 ) => {
-  const like = start?.campaign
+  // as it was when the form began: what others change meanwhile is not a change of this form
+  const [like] = useState(start?.campaign)
   /** The campaign to change; `undefined` if the form creates one. */
   const campaign = start?.isCopy === true ? undefined : like
   const first = sendableFrom(approved, numbers, like?.from ?? "")

@@ -5,7 +5,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { Campaign, RecipientFile, UploadQuery } from "@wac/client/internal"
 import { useRef, useState } from "react"
-import { isRefused, isUnknown, useOnce } from "../session/Once.ts"
+import { isRefused, isUnknown, mayBeDone, useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { changeTo, createdBy, isSame, type Plan } from "./Draft.ts"
 import { ensureUnchanged } from "./RecipientFile.ts"
@@ -30,6 +30,8 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
   const client = useQueryClient()
   /** The campaign as the service last returned it, which further tries change. */
   const saved = useRef(campaign)
+  /** The fields of changes that may have been saved: their responses were lost. */
+  const lost = useRef(new Set<string>())
   /** The last file of recipients that this form has uploaded. */
   const uploaded = useRef<Upload>(undefined)
   /** A sentence about what the failed try has saved and what it has not. */
@@ -55,13 +57,24 @@ export const useSaveCampaign = (campaign: Campaign | undefined) => {
   }
 
   const edit = async (before: Campaign, plan: Plan): Promise<void> => {
-    const change = changeTo(plan, before)
-    if (Object.keys(change).length === 0) return
-    saved.current = await step(
-      () => api.campaigns.edit(before.id, change),
-      "The changes were not saved.",
-      "The changes may not have been saved. Save again."
-    )
+    const { id } = before
+    const unknown = "The changes may not have been saved. Save again."
+    let change = changeTo(plan, before)
+    if (lost.current.size > 0) {
+      const fields = new Set([...lost.current, ...Object.keys(change)])
+      const present = await step(() => api.campaigns.get(id), unknown, unknown)
+      change = Object.fromEntries(Object.entries(changeTo(plan, present)).filter(([field]) => fields.has(field)))
+      if (Object.keys(change).length === 0) saved.current = present
+    }
+    if (Object.keys(change).length > 0) {
+      try {
+        saved.current = await step(() => api.campaigns.edit(id, change), "The changes were not saved.", unknown)
+      } catch (error) {
+        if (mayBeDone(error)) { for (const field of Object.keys(change)) lost.current.add(field) }
+        throw error
+      }
+    }
+    lost.current.clear()
   }
 
   /** Whether the form's file still has to be uploaded. */

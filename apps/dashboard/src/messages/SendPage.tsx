@@ -75,19 +75,26 @@ const Form = (
   const [times, setTimes] = useState(sendAtOnce)
   const once = useOnce<SendMessage>({ isMessage: true })
   const template = templates.find((template) => templateKey(template) === chosen)
+  const requestOf = (): SendMessage => {
+    const addressing = { to: to.trim(), ...(from === "" ? {} : { from }), ...timesOf(times) }
+    if (kind === "text" || template === undefined) return { ...addressing, type: "text", text: { body } }
+    const { language, name, variables } = template
+    const bodyParams = variables.map((variable) => values[variable] ?? "")
+    return {
+      ...addressing,
+      type: "template",
+      template: { name, language, ...(bodyParams.length === 0 ? {} : { bodyParams }) }
+    }
+  }
   const send = useMutation({
-    mutationFn: () =>
-      once([to, from, kind, chosen, values, body, times], (): SendMessage => {
-        const addressing = { to: to.trim(), ...(from === "" ? {} : { from }), ...timesOf(times) }
-        if (kind === "text" || template === undefined) return { ...addressing, type: "text", text: { body } }
-        const { language, name, variables } = template
-        const bodyParams = variables.map((variable) => values[variable] ?? "")
-        return {
-          ...addressing,
-          type: "template",
-          template: { name, language, ...(bodyParams.length === 0 ? {} : { bodyParams }) }
-        }
-      }, async (request, key) => ({ to: request.to, sent: await api.messages.send(request, key) })),
+    mutationFn: () => {
+      const request = requestOf()
+      return once(
+        [request],
+        () => request,
+        async (request, key) => ({ to: request.to, sent: await api.messages.send(request, key) })
+      )
+    },
     onSuccess: ({ sent: { messageId, status } }) =>
       status === "sent" ? navigate({ to: "/messages/$id", params: { id: messageId } }) : undefined,
     onSettled: () => client.invalidateQueries()

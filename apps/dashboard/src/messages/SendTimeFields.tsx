@@ -1,6 +1,7 @@
 /** The fields for when a message is sent, and the request's parameters that follow from them. */
 import type { SendMessage } from "@wac/client/internal"
 import { longestDays, standardTrialHours } from "../generated/SendTimes.ts"
+import { mayBeDone } from "../session/Once.ts"
 import { Choices, TextField } from "../ui/Field.tsx"
 import { day, fromLocal, toLocal } from "../ui/Moment.ts"
 import { timeZone, useNow } from "../ui/Time.tsx"
@@ -52,7 +53,8 @@ export const SendTimeFields = (
             param="send_at"
             type="datetime-local"
             required
-            min={earliest}
+            // the same request again, whose time has come meanwhile, tells what became of the first
+            min={mayBeDone(error) ? undefined : earliest}
             max={latest}
             value={times.sendAt}
             onChange={(text) => onChange({ ...times, sendAt: text })}

@@ -21,10 +21,20 @@ export const mayBeDone = (error: unknown): boolean =>
 /** Whether the service will never know whether it sent a message. */
 const isUnknownForGood = (error: unknown): boolean => error instanceof WacError && error.reason === "delivery_unknown"
 
+/** A request of a form, which is repeated as it is. */
+interface Sent<Request> {
+  readonly request: Request
+  readonly idempotencyKey: string
+  /** Whether the outcome was unknown when the request was sent before. */
+  readonly isUnknown: boolean
+  readonly isDone: boolean
+}
+
 /**
- * Returns a function that sends a form's request once for each content of the form: if it is called again, for example
- * after a lost response, it sends the same request with the same idempotency key. It makes a new request if the form
- * has changed, after a refusal for good, if the outcome stays unknown, and after a success if `isRepeatable`.
+ * Returns a function that sends a form's request once for each content of the form: if it is called again with the same
+ * content, for example after a lost response, it sends the same request with the same idempotency key, whatever other
+ * content it was called with in between. It makes a new request after a refusal for good, if the outcome stays unknown,
+ * after a success if `isRepeatable`, and otherwise after a success with other content.
  */
 export const useOnce = <Request>(
   { isMessage = false, isRepeatable = false }: {
@@ -33,34 +43,29 @@ export const useOnce = <Request>(
     readonly isMessage?: boolean
   } = {}
 ) => {
-  const last = useRef<{
-    readonly form: string
-    readonly request: Request
-    readonly idempotencyKey: string
-    /** Whether the outcome was unknown when the request was sent before. */
-    readonly isUnknown?: boolean
-  }>(undefined)
+  const sent = useRef(new Map<string, Sent<Request>>())
   return async <A>(
     form: ReadonlyArray<unknown>,
     make: () => Request,
     send: (request: Request, key: { readonly idempotencyKey: string }) => Promise<A>
   ): Promise<A> => {
+    const kept = sent.current
     const text = JSON.stringify(form)
-    if (last.current?.form !== text) {
-      last.current = { form: text, request: make(), idempotencyKey: crypto.randomUUID() }
-    }
-    const sent = last.current
-    const { idempotencyKey, request } = sent
+    for (const [other, { isDone }] of kept) if (isDone && other !== text) kept.delete(other)
+    const one = kept.get(text) ??
+      { request: make(), idempotencyKey: crypto.randomUUID(), isUnknown: false, isDone: false }
+    kept.set(text, one)
+    const { idempotencyKey, request } = one
     try {
       const answer = await send(request, { idempotencyKey })
-      if (isRepeatable) last.current = undefined
+      if (isRepeatable) kept.delete(text)
+      else kept.set(text, { ...one, isDone: true })
       return answer
     } catch (error) {
       // what was lost with its server stays so: under this key, the service would never do it
       const isLost = isUnknown(error) && !isMessage
-      last.current = isRefused(error) || isUnknownForGood(error) || (isLost && sent.isUnknown === true)
-        ? undefined
-        : { ...sent, isUnknown: isLost || sent.isUnknown === true }
+      if (isRefused(error) || isUnknownForGood(error) || (isLost && one.isUnknown)) kept.delete(text)
+      else kept.set(text, { ...one, isUnknown: isLost || one.isUnknown })
       throw error
     }
   }

@@ -379,6 +379,46 @@ it("a campaign that is changed or duplicated keeps the exact values that nobody 
   assert.deepInclude(copy, { share: 0.123, holdout: 0.0725, maxFailureRate: 0.055, notAfter: null })
 })
 
+it("a change that was lost and is taken back leaves the campaign as the form shows it, with what another changed meanwhile", async () => {
+  // a lost connection is written to the console
+  const other = await signedIn(browser, server)
+  const { page } = other
+  const { id } = await ask("/campaigns", {
+    body: {
+      name: "Lost change",
+      template: { name: "hello_world", language: "en_US" },
+      startAt: "2040-01-02T10:00:30.123Z"
+    }
+  })
+  await other.open(`/campaigns/${id}/edit`)
+  const name = page.getByLabel("Name", { exact: true })
+  await name.fill("Lost change, changed")
+  await choose("Phone\n+15551230096\n", other)
+  await page.getByRole("group", { name: "First rows of the file" }).waitFor()
+  // the form is there while another changes the campaign, and its page is told so
+  await Promise.all([
+    page.waitForResponse((response) => response.url().endsWith(`/campaigns/${id}`)),
+    ask(`/campaigns/${id}`, { method: "PATCH", body: { startAt: "2041-01-02T10:00:30.123Z" } })
+  ])
+  const path = new RegExp(`/internal/campaigns/${id}$`)
+  const changes: Array<unknown> = []
+  await page.route(path, async (route) => {
+    if (route.request().method() !== "PATCH") return route.fallback()
+    changes.push(route.request().postDataJSON())
+    await route.fetch()
+    await route.abort()
+  })
+  await button(page, "Save and check").click()
+  await page.getByText("The changes may not have been saved.").waitFor()
+  await page.unroute(path)
+  await name.fill("Lost change")
+  await button(page, "Save and check").click()
+  await page.getByRole("heading", { level: 1, name: "Lost change", exact: true }).waitFor()
+  for (const change of changes) assert.deepStrictEqual(change, { name: "Lost change, changed" })
+  assert.deepInclude(await ask(`/campaigns/${id}`), { name: "Lost change", startAt: "2041-01-02T10:00:30.123Z" })
+  await other.end()
+})
+
 it("a refused change leaves the campaign's customers, and the form says that nothing was changed", async () => {
   const { page } = person
   await begin("Kept rows", "Phone\n+15551230090\n")
