@@ -2,7 +2,7 @@
  * The records of one customer of a workspace, for export and erasure (contract §7): the customer's names, and which
  * records belong to the customer. Pure.
  */
-import { Option } from "effect"
+import { Option, Predicate } from "effect"
 import type { Event } from "../events/Event.ts"
 import * as Id from "../Id.ts"
 import type { Contact } from "./Contact.ts"
@@ -74,7 +74,8 @@ export const quoted = ({ texts }: Names): ReadonlyArray<string> => texts.map((te
 /**
  * What the body of a provider's post says of a customer to these numbers of the workspace, as JSON: a post may hold
  * messages of many customers to numbers of many workspaces. Of each array only the elements stay that name the customer
- * and, where some of them name a number of the workspace, that name one. `null` if it is not JSON, whose parts cannot be
+ * and, where some of them name a number of the workspace, that name one. An element of which a field is the customer's
+ * name, such as a message or a status, stays whole. `null` if it is not JSON, whose parts cannot be
  * told apart.
  */
 export const inPost = (body: string, names: Names, providerNumberIds: ReadonlyArray<string>): string | null => {
@@ -86,13 +87,15 @@ export const inPost = (body: string, names: Names, providerNumberIds: ReadonlyAr
   }
   const ofCustomer = namesAny(customer)
   const ofNumber = namesAny(numbers)
+  const isTheirs = (element: unknown): boolean =>
+    Predicate.isObject(element) && Object.values(element).some((field) => customer.includes(JSON.stringify(field)))
   const part = (value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value
     if (!Array.isArray(value)) {
       return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, part(field)]))
     }
     const ours = value.some(ofNumber) ? value.filter(ofNumber) : value
-    return ours.filter(ofCustomer).map(part)
+    return ours.filter(ofCustomer).map((element) => isTheirs(element) ? element : part(element))
   }
   return Option.getOrNull(Option.liftThrowable(() => JSON.stringify(part(JSON.parse(body))))())
 }

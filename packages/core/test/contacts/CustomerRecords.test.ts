@@ -9,7 +9,13 @@ const change = (numberId: string, ...customers: ReadonlyArray<string>) => ({
   value: {
     metadata: { display_phone_number: "15550001111", phone_number_id: numberId },
     contacts: customers.map((wa_id) => ({ wa_id, profile: { name: `name of ${wa_id}` } })),
-    messages: customers.map((from) => ({ from, id: `wamid.${from}`, text: { body: `from ${from} to ${numberId}` } }))
+    messages: customers.map((from) => ({
+      from,
+      id: `wamid.${from}`,
+      text: { body: `from ${from} to ${numberId}` },
+      order: { product_items: [{ quantity: 1 }] }
+    })),
+    statuses: customers.map((recipient_id) => ({ recipient_id, errors: [{ code: 131026 }] }))
   }
 })
 
