@@ -28,6 +28,15 @@ const queries: Record<Topic, ReadonlyArray<string>> = {
 
 const topicsOf = (data: string): ReadonlyArray<Topic> => (JSON.parse(data) as Changed).topics
 
+const topics = Object.keys(queries) as ReadonlyArray<Topic>
+
+/** How often a page looks for what did not exist while the stream is broken, in milliseconds. */
+export const whileBroken = 60_000
+
+/** Refetches what did not exist: such queries have no interval of their own if the stream was open at their answer. */
+const lookForMissing = (client: QueryClient) =>
+  client.invalidateQueries({ predicate: ({ state }) => state.data === null }, { cancelRefetch: false })
+
 /** How long changes are gathered before the page refetches, in milliseconds. */
 const gathering = 1000
 
@@ -85,17 +94,25 @@ export const follow = (client: QueryClient): () => void => {
   let end: (() => void) | undefined
   const begin = () => {
     const refresh = refresher(client)
+    let lookout: ReturnType<typeof setInterval> | undefined
     const close = EventStream.open(`${root}internal/stream`, (source) => {
       source.addEventListener("open", () => {
         isOpen = true
+        if (lookout === undefined) return
+        clearInterval(lookout)
+        lookout = undefined
+        // the service tells nothing of what changed before
+        refresh.add(topics)
       })
       source.addEventListener("error", () => {
         isOpen = false
+        lookout ??= setInterval(() => void lookForMissing(client), whileBroken)
       })
       source.addEventListener("change", ({ data }: MessageEvent<string>) => refresh.add(topicsOf(data)))
     })
     return () => {
       isOpen = false
+      clearInterval(lookout)
       close()
       refresh.end()
     }

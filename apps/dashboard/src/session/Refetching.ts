@@ -1,6 +1,6 @@
 /** The cache of the service's data, and how often pages refetch. */
 import { QueryCache, QueryClient } from "@tanstack/react-query"
-import { isFollowing } from "./Changes.ts"
+import { isFollowing, whileBroken } from "./Changes.ts"
 import { isNotFound } from "./Service.ts"
 import { hasEnded, noteFailure } from "./SessionEnd.ts"
 
@@ -17,16 +17,13 @@ export const live = (millis = 5000) => ({
     hasEnded() || isNotFound(query.state.error) ? false : isFollowing() ? Math.max(millis, whileFollowing) : millis
 })
 
-/** The interval at which a page looks for a missing thing while the service reports no changes, in milliseconds. */
-const forNothing = 60_000
-
 /**
  * The same for a thing that may be missing (`null`). Browsers log each 404 as an error, so a page waits until the
  * service reports that the thing was made, and asks each minute only while the service reports no changes.
  */
 export const liveIfAny = (millis?: number) => ({
   refetchInterval: (query: { readonly state: { readonly data: unknown; readonly error: unknown } }) =>
-    query.state.data !== null ? live(millis).refetchInterval(query) : hasEnded() || isFollowing() ? false : forNothing
+    query.state.data !== null ? live(millis).refetchInterval(query) : hasEnded() || isFollowing() ? false : whileBroken
 })
 
 /** The cache of the service's data. It notes when a call finds that the session has ended. */

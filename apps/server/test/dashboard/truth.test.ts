@@ -294,6 +294,39 @@ it("what does not exist yet is asked for once, not again and again", async () =>
   await person.end()
 })
 
+it("what does not exist yet is looked for each minute while the stream is broken, and once when it is open again", async () => {
+  const person = await signedIn(browser, server)
+  const { page } = person
+  await stream(page)
+  const { asked, settled } = watched(page)
+  await person.open("/messages")
+  await page.getByRole("link", { name: "+15551234567" }).click()
+  await page.getByText("Closed: the customer has not written").waitFor()
+  await settled()
+  const count = () => asked.filter((address) => address.includes("/internal/contacts/")).length
+  const tell = (event: "error" | "open") =>
+    page.evaluate(
+      (name) => void (window as never as { stream: EventTarget }).stream.dispatchEvent(new Event(name)),
+      event
+    )
+  const before = count()
+  await tell("error")
+  for (let minute = 1; minute <= 2; minute++) {
+    await page.clock.runFor(61_000)
+    await settled()
+    assert.strictEqual(count(), before + minute)
+  }
+  await tell("open")
+  await page.clock.runFor(10_000)
+  await settled()
+  assert.strictEqual(count(), before + 3)
+  await page.clock.runFor(120_000)
+  await settled()
+  assert.strictEqual(count(), before + 3)
+  person.assertSound()
+  await person.end()
+})
+
 it("a page that cannot be loaded now is shown as that, comes by itself, and what was filled in stays", async () => {
   const person = await signedIn(browser, server)
   const { page } = person
