@@ -230,6 +230,7 @@ const held = Effect.fnUntraced(function*(workspaces: ReadonlyArray<Workspace.Wor
 
 /** The findings about the content of the storage, whose schema must already be this version's. */
 const stored = Effect.fnUntraced(function*(config: ServerConfig) {
+  const { mediaStore: _, ...withoutFiles } = config
   const read = Effect.gen(function*() {
     const workspaces = yield* WorkspaceStore.WorkspaceStore.use((store) => store.list)
     return {
@@ -249,7 +250,8 @@ const stored = Effect.fnUntraced(function*(config: ServerConfig) {
     const { keyIds } = yield* Vault.Vault
     return Diagnosis.ofMasterKeys(yield* SealedSecretStore.SealedSecretStore.use((store) => store.keyIds), keyIds)
   }).pipe(
-    Effect.provide(Composition.layerOpened({ ...config, storage })),
+    // without the object store, of which `files` tells
+    Effect.provide(Composition.layerOpened({ ...withoutFiles, storage })),
     Effect.catchTag("UnreadableSecret", () =>
       Effect.succeed(wrong(
         "secrets",
@@ -259,6 +261,12 @@ const stored = Effect.fnUntraced(function*(config: ServerConfig) {
   )
   return [secrets, ...findings]
 })
+
+/** The finding about a storage that could be opened and not read. The others stand beside it, and may tell why. */
+const unread = ({ message }: { readonly message: string }) =>
+  Effect.succeed([
+    wrong("database", message, "see what else is wrong with the database, and the log of the database's server")
+  ])
 
 const examined = Effect.gen(function*() {
   const read = yield* fromEnvironment(yield* OperatorCommand.Variables).pipe(
@@ -278,7 +286,7 @@ const examined = Effect.gen(function*() {
     ...yield* configuration(config),
     ...findings,
     ...listens,
-    ...isOpenable ? yield* stored(config) : [],
+    ...isOpenable ? yield* Effect.catch(stored(config), unread) : [],
     ...yield* files(config),
     ...yield* provider(config)
   ]

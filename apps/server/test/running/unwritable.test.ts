@@ -58,6 +58,12 @@ describe("a storage that cannot be written", () => {
         yield* processes.sql(database, "grant insert on wac.messages to sender")
         yield* isReadyAgain(url)
         assert.strictEqual((yield* send(server, hello())).status, 200)
+        // a look that fails hides none of the other findings
+        yield* processes.sql(database, "revoke select on wac.phone_numbers from sender")
+        const blind = yield* processes.carryOut(env, "doctor")
+        assert.include(blind.stdout, "lacks rights")
+        assert.include(blind.stdout, "WRONG  database: storage could not carry out PhoneNumberStore")
+        assert.include(blind.stdout, "provider: the sandbox")
       })
   )
 
