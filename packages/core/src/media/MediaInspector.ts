@@ -51,6 +51,46 @@ export class TextCheck {
   }
 }
 
+/** The first bytes of the container that files of Office before 2007 are. */
+const compoundFile = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
+
+/** The types of files of Office before 2007, by the name of the stream that holds the document. */
+const officeTypes: ReadonlyArray<readonly [stream: string, type: string]> = [
+  ["WordDocument", "application/msword"],
+  ["Workbook", "application/vnd.ms-excel"],
+  ["PowerPoint Document", "application/vnd.ms-powerpoint"]
+]
+
+/**
+ * Tells apart the files of Office before 2007, which have one signature, while their bytes pass. The names of their
+ * streams stand anywhere, in UTF-16 at even places. What a document embeds comes after the document itself.
+ */
+export class OfficeCheck {
+  readonly #decoder = new TextDecoder("utf-16le")
+  #isCompound: boolean | undefined
+  /** The end of the text before, in which a name may begin. */
+  #left = ""
+  #type: string | undefined
+
+  take(bytes: Uint8Array): void {
+    if (bytes.length === 0 || this.#type !== undefined) return
+    this.#isCompound ??= compoundFile.every((byte, i) => i >= bytes.length || bytes[i] === byte)
+    if (!this.#isCompound) return
+    const text = this.#left + this.#decoder.decode(bytes, { stream: true })
+    const found = officeTypes
+      .map(([stream, type]) => ({ type, at: text.indexOf(`${stream}\0`) }))
+      .filter(({ at }) => at >= 0)
+      .sort((a, b) => a.at - b.at)
+    this.#type = found[0]?.type
+    this.#left = text.slice(-32)
+  }
+
+  /** The type, if one was recognized. */
+  end(): string | undefined {
+    return this.#type
+  }
+}
+
 /** Other names of a type, with the name that the provider uses. */
 const providerNames: ReadonlyMap<string, string> = new Map([
   ["audio/x-m4a", "audio/mp4"],
@@ -67,18 +107,28 @@ const webpAnimation = 0x02
 const isAnimatedWebp = (head: Uint8Array): boolean =>
   head.length > 20 && ascii(head, 8, 16) === "WEBPVP8X" && (head[20]! & webpAnimation) !== 0
 
+/** The type that is detected in any file of Office before 2007. */
+const anyCompound = "application/x-cfb"
+
 /**
- * The properties of a file, from its detected type, its first bytes and whether it is text; or the error for a file
- * that is not accepted.
+ * The properties of a file, from the type that its first bytes show (`signature`), the type of a file of Office before
+ * 2007 (`office`), its first bytes and whether it is text; or the error for a file that is not accepted. A text is one
+ * whatever its first letters are, but for a PDF.
  */
 export const propertiesOf = (
-  { detected, head, isText, size }: {
-    readonly detected: string | undefined
+  { head, isText, office, signature, size }: {
+    readonly signature: string | undefined
+    readonly office: string | undefined
     readonly head: Uint8Array
     readonly isText: boolean
     readonly size: number
   }
 ): FileProperties | InvalidBody => {
+  const detected = isText && signature !== "application/pdf"
+    ? undefined
+    : signature === anyCompound
+    ? office ?? signature
+    : signature
   if (detected === undefined && !(isText && size > 0)) {
     return new InvalidBody({
       reason: "unsupported_media_type",

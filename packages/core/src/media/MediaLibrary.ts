@@ -189,6 +189,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
       const written = Effect.fnUntraced(function*<E>(file: Named, bytes: Stream.Stream<Uint8Array, E>) {
         const inspection = inspector.begin()
         const text = new MediaInspector.TextCheck()
+        const office = new MediaInspector.OfficeCheck()
         const head: Array<Uint8Array> = []
         let headSize = 0
         let size = 0
@@ -198,6 +199,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           if (size > Media.maxSize) return false
           inspection.take(piece)
           text.take(piece)
+          office.take(piece)
           const wanted = MediaInspector.headSize - headSize
           if (wanted > 0) {
             head.push(piece.slice(0, wanted))
@@ -211,7 +213,8 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         )
         const first = joined(head, headSize)
         const properties = MediaInspector.propertiesOf({
-          detected: yield* inspector.typeOf(first),
+          signature: yield* inspector.typeOf(first),
+          office: office.end(),
           head: first,
           isText: text.end(),
           size
