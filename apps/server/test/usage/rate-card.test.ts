@@ -32,6 +32,7 @@ it.effect.each(
     ["DE,marketing,$,1,2026-01-01", "currency"],
     ["DE,marketing,USD,-1,2026-01-01", "price"],
     ["DE,marketing,USD,1,01.01.2026", "valid from"],
+    ["DE,marketing,USD,1,2026-02-31", "valid from"],
     ["DE,marketing", "CSV"]
   ] as const
 )("%s is refused with the place of its mistake", ([row, place]) =>

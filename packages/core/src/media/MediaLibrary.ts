@@ -412,13 +412,30 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
       const uploading = new Map<string, Deferred.Deferred<string, DomainError | StoreError>>()
       const runUpload = yield* FiberSet.runtime(yield* FiberSet.make())()
 
+      /**
+       * Gives the provider the bytes of a file. If they cannot be read, that is the failure, whatever the provider makes of
+       * bytes that end too soon.
+       */
+      const given = <A, E, R>(
+        media: Media.Media,
+        use: (bytes: Stream.Stream<Uint8Array, StoreError>) => Effect.Effect<A, E, R>
+      ): Effect.Effect<A, E | StoreError, R> =>
+        Effect.suspend(() => {
+          let unread: StoreError | undefined
+          const bytes = Stream.tapError(read(media)({ start: 0, end: media.size }), (error) =>
+            Effect.sync(() => {
+              unread = error
+            }))
+          return Effect.catch(use(bytes), (error) => Effect.fail<E | StoreError>(unread ?? error))
+        })
+
       const uploadToProvider = Effect.fnUntraced(function*(sender: PhoneNumber, id: Id.MediaId) {
         const media = yield* find({ workspaceId: sender.workspaceId, id })
         if (provider.uploadFile === undefined) {
           return yield* new ServerError({ reason: "provider_error", message: "this provider does not support files" })
         }
-        const bytes = read(media)({ start: 0, end: media.size })
-        const uploaded = yield* provider.uploadFile({ sender, media, bytes }).pipe(
+        const upload = provider.uploadFile
+        const uploaded = yield* given(media, (bytes) => upload({ sender, media, bytes })).pipe(
           Effect.timeoutOrElse({ duration: providerUploadTimeout, orElse: () => Effect.fail(Media.notReady()) })
         )
         yield* store.keepUploaded(media.id, sender.id, uploaded)
@@ -458,8 +475,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           })
         }
         const media = yield* find({ workspaceId: sender.workspaceId, id })
-        const bytes = read(media)({ start: 0, end: media.size })
-        return yield* editor.uploadSample({ sender, media, bytes })
+        return yield* given(media, (bytes) => editor.uploadSample({ sender, media, bytes }))
       })
 
       const keepUntil = Effect.fnUntraced(function*(

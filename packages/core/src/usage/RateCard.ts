@@ -59,7 +59,8 @@ export const parse = (
   const [, whole, fraction = ""] = /^([0-9]{1,6})(?:\.([0-9]{1,6}))?$/.exec(price) ?? []
   if (whole === undefined) return Result.fail("price")
   const from = day.test(validFrom) ? Date.parse(`${validFrom}T00:00:00Z`) : NaN
-  if (Number.isNaN(from)) return Result.fail("validFrom")
+  // a day that does not exist is read as one of the next month
+  if (Number.isNaN(from) || iso(from).slice(0, 10) !== validFrom) return Result.fail("validFrom")
   return Result.succeed({
     market: market.toUpperCase(),
     category: category.toLowerCase(),
@@ -93,21 +94,37 @@ export interface Bill {
   readonly totals: ReadonlyArray<Pick<Cost, "currency" | "amount">>
 }
 
+const placeOf = (market: string, category: string): string => `${market} ${category}`
+
+const orders = new WeakMap<RateCard, ReadonlyMap<string, ReadonlyArray<Rate>>>()
+
+/**
+ * The rates of each market and category, the newest first; of two from the same day the later row. Kept with its card: a
+ * report asks for a rate for each hour, and a card has thousands of rates.
+ */
+const orderOf = (card: RateCard): ReadonlyMap<string, ReadonlyArray<Rate>> => {
+  const known = orders.get(card)
+  if (known !== undefined) return known
+  const order = new Map<string, Array<Rate>>()
+  for (const rate of card.toReversed()) {
+    const place = placeOf(rate.market, rate.category)
+    const rates = order.get(place)
+    if (rates === undefined) order.set(place, [rate])
+    else rates.push(rate)
+  }
+  for (const rates of order.values()) rates.sort((a, b) => b.validFrom - a.validFrom)
+  orders.set(card, order)
+  return order
+}
+
 /** The rate for a message at a time: the newest rate of its market, or if it has none, the newest {@link elsewhere}. */
 export const rateAt = (
   card: RateCard,
   { category, market }: Pick<PriceTally.Price, "category" | "market">,
   at: Instant
 ): Rate | undefined => {
-  const newest = (of: string) =>
-    card.reduce<Rate | undefined>(
-      (found, rate) =>
-        rate.market === of && rate.category === category && rate.validFrom <= at &&
-          (found === undefined || rate.validFrom >= found.validFrom)
-          ? rate
-          : found,
-      undefined
-    )
+  const order = orderOf(card)
+  const newest = (of: string) => order.get(placeOf(of, category))?.find(({ validFrom }) => validFrom <= at)
   return newest(market) ?? newest(elsewhere)
 }
 

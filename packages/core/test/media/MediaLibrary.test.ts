@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { type DomainError, reasonOf } from "../../src/Errors.ts"
+import { ServerError } from "../../src/Errors.ts"
 import type * as Id from "../../src/Id.ts"
 import { CurrentLimits, standard } from "../../src/limits/Limits.ts"
 import * as Media from "../../src/media/Media.ts"
@@ -36,6 +37,8 @@ const words = "hello"
 const setUp = ({ hasDownloads = true, name = "stub" } = {}) => {
   const state = {
     looksUp: true,
+    /** Whether the bytes of files can be read. */
+    reads: true,
     answers: true,
     uploads: 0,
     /** Whether the storage's responses to *keep* are lost, after it has kept the file. */
@@ -70,12 +73,14 @@ const setUp = ({ hasDownloads = true, name = "stub" } = {}) => {
       send: () => Effect.die("no test sends"),
       firstNumber: Effect.succeed(providerNumber),
       templates: () => Effect.succeed(templates),
-      uploadFile: () =>
+      uploadFile: ({ bytes }) =>
         state.answers
-          ? Effect.map(Clock.currentTimeMillis, (now) => ({
-            providerMediaId: `provider-${state.uploads += 1}`,
-            expiresAt: now + 24 * hour
-          }))
+          ? Effect.matchEffect(Effect.andThen(Stream.runDrain(bytes), Clock.currentTimeMillis), {
+            // as a client of HTTP tells it whose request broke off
+            onFailure: () => Effect.fail(new ServerError({ reason: "provider_unavailable", message: "not reached" })),
+            onSuccess: (now) =>
+              Effect.sync(() => ({ providerMediaId: `provider-${state.uploads += 1}`, expiresAt: now + 24 * hour }))
+          })
           : Effect.never,
       ...(hasDownloads && {
         downloadFile: () =>
@@ -94,8 +99,19 @@ const setUp = ({ hasDownloads = true, name = "stub" } = {}) => {
         list: (id) => Effect.suspend(() => state.isSuspended ? Effect.never : real.list(id))
       }))
   )
+  const contents = Layer.effect(
+    MediaBytes,
+    Effect.map(MediaBytes, (real) =>
+      MediaBytes.of({
+        ...real,
+        read: (file, range) =>
+          state.reads ? real.read(file, range) : Stream.fail(new StoreError({ operation: "MediaBytes.read" }))
+      }))
+  )
   /** The library over a storage that others may have too. */
-  const process = MediaLibrary.layerService.pipe(Layer.provide(Layer.mergeAll(store, provider, numbers, inspector)))
+  const process = MediaLibrary.layerService.pipe(
+    Layer.provide(Layer.mergeAll(store, contents, provider, numbers, inspector))
+  )
   return { state, layer: Layer.provideMerge(process, foundation), process }
 }
 
@@ -151,6 +167,19 @@ const claimed = (file: Media.Awaited, lease = downloadLease) =>
 /** Opens a file that is gone. */
 const assertExpired = (open: Effect.Effect<unknown, DomainError>) =>
   Effect.map(Effect.flip(open), (error) => assert.strictEqual(reasonOf(error), "media_expired"))
+
+describe("bytes that cannot be read while the provider takes them", () => {
+  it.effect("the failure is the storage's, not the provider's, and the next send uploads the file", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const providerIdOf = yield* stored
+      state.reads = false
+      assert.strictEqual((yield* Effect.flip(providerIdOf))._tag, "StoreError")
+      state.reads = true
+      assert.strictEqual(yield* providerIdOf, "provider-1")
+    }).pipe(Effect.provide(layer))
+  })
+})
 
 describe("a customer's file", () => {
   it.effect("a download that was kept has its bytes even if the storage's response was lost", () => {

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
 import { marketOf } from "../../src/usage/PriceTally.ts"
 import { bill, type Rate, rateAt } from "../../src/usage/RateCard.ts"
-import { day, hour } from "../checks.ts"
+import { between, checks, day, hour } from "../checks.ts"
 import { id, start } from "../samples.ts"
 
 const today = start - start % day
@@ -39,6 +40,33 @@ describe("rate cards", () => {
     assert.deepStrictEqual([price("FR", today), price("FR", today - 1)], [1, undefined])
     assert.isUndefined(rateAt(card, { market: "DE", category: "utility" }, today))
   })
+
+  it.prop("the rate is that of a search through the whole card, in which a later row of the same day wins", {
+    rows: Schema.Array(
+      Schema.Struct({
+        market: Schema.Literals(["DE", "FR", "*"]),
+        from: between(0, 3),
+        category: Schema.Literals(["a", "b"])
+      })
+    ),
+    market: Schema.Literals(["DE", "FR", "US"]),
+    at: between(-1, 4)
+  }, ({ at, market, rows }) => {
+    const card = rows.map(({ category, from, market }, price) =>
+      rate({ market, category, price, validFrom: today + from * day })
+    )
+    const found = (of: string) =>
+      card.reduce<Rate | undefined>(
+        (best, one) =>
+          one.market === of && one.category === "a" && one.validFrom <= today + at * day &&
+            (best === undefined || one.validFrom >= best.validFrom)
+            ? one
+            : best,
+        undefined
+      )
+    const expected = found(market) ?? found("*")
+    assert.deepStrictEqual(rateAt(card, { market, category: "a" }, today + at * day), expected)
+  }, checks)
 
   it("a bill sums messages of one price, and says from when its rates are", () => {
     const { lines, totals } = bill([rate({ validFrom: today - day, price: 100_000 }), rate()], [
