@@ -488,9 +488,17 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
           const file = { workspaceId, id }
           const found = Option.getOrUndefined(yield* store.find(file))
           if (found === undefined || found._tag === "Gone") continue
-          files.set(id, found._tag === "Stored" ? found.media : null)
+          const now = yield* Clock.currentTimeMillis
+          // one that is still to be downloaded can be kept for longer than others only once it is here
+          const isLong = until > now + Duration.toMillis(Duration.min(keptFor, Media.providerRetention))
+          const media = found._tag === "Stored"
+            ? found.media
+            : isLong
+            ? yield* Effect.orElseSucceed(arrived(file), () => null)
+            : null
+          files.set(id, media)
           // usually the file is kept for much longer anyway, and queueing a message writes nothing
-          if (found._tag !== "Stored" || Media.expiresAt(found.media, keptFor) >= until + keptMargin) continue
+          if (media === null || Media.expiresAt(media, keptFor) >= until + keptMargin) continue
           yield* store.use(file, yield* Clock.currentTimeMillis, keptFor, until)
         }
         return files

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
-import { type DomainError, reasonOf } from "../../src/Errors.ts"
-import { ServerError } from "../../src/Errors.ts"
+import { type DomainError, reasonOf, ServerError } from "../../src/Errors.ts"
 import type * as Id from "../../src/Id.ts"
 import { CurrentLimits, standard } from "../../src/limits/Limits.ts"
 import * as Media from "../../src/media/Media.ts"
@@ -490,6 +489,38 @@ describe("a file that is needed until a time", () => {
       yield* library.open(workspace.id, media.id)
       assert.strictEqual(yield* expiry, start + 75 * day)
     }).pipe(Effect.provide(setUp().layer)))
+})
+
+describe("a customer's file in a message for later", () => {
+  const day = 24 * hour
+
+  it.effect("it is downloaded when the message is queued, if it is needed for longer than files are kept", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { file, state: present } = yield* awaited
+      const { sendable: { keepUntil } } = yield* MediaLibrary
+      const store = yield* MediaStore
+      const now = yield* Clock.currentTimeMillis
+      assert.deepStrictEqual([...yield* keepUntil(file.workspaceId, [file.id], now + day)], [[file.id, null]])
+      assert.strictEqual(state.downloads, 0)
+      const found = yield* keepUntil(file.workspaceId, [file.id], now + 60 * day)
+      assert.strictEqual(found.get(file.id)?.size, words.length)
+      assert.strictEqual(yield* present, "Stored")
+      const kept = Option.getOrThrow(yield* store.find(file))
+      assert.isAtLeast(kept._tag === "Stored" ? Media.expiresAt(kept.media) : 0, now + 60 * day)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("if it cannot be downloaded then, the message is queued all the same", () => {
+    const { layer, state } = setUp()
+    return Effect.gen(function*() {
+      const { file } = yield* awaited
+      const { sendable: { keepUntil } } = yield* MediaLibrary
+      state.download = Stream.fail(new ProviderError({ reason: "provider_unavailable", message: "not now" }))
+      const until = (yield* Clock.currentTimeMillis) + 60 * day
+      assert.deepStrictEqual([...yield* keepUntil(file.workspaceId, [file.id], until)], [[file.id, null]])
+    }).pipe(Effect.provide(layer))
+  })
 })
 
 const mega = 1_000_000
