@@ -126,15 +126,27 @@ export class Customers extends Context.Service<Customers, {
         )
 
       /** The records that a step found, loaded if it found only their ids. */
-      const recordsOf = (workspaceId: WorkspaceId, names: CustomerRecords.Names) =>
-        Effect.fnUntraced(function*(found: Found): Effect.fn.Return<ReadonlyArray<CustomerRecord>, StoreError> {
+      const recordsOf = (workspaceId: WorkspaceId, names: CustomerRecords.Names) => {
+        const told = new Set<MediaId>()
+        /** The files that data names, each of which is exported once. */
+        const filesNamed = (data: unknown) =>
+          Effect.map(
+            Effect.forEach(CustomerRecords.filesOf(data), (id) => {
+              if (told.has(id)) return Effect.succeed([])
+              told.add(id)
+              return fileOf(workspaceId, id)
+            }),
+            (files) => files.flat()
+          )
+        return Effect.fnUntraced(function*(found: Found): Effect.fn.Return<ReadonlyArray<CustomerRecord>, StoreError> {
           const one = <A extends object>(kind: CustomerRecord["kind"], record: Option.Option<A>) =>
             Option.isSome(record) ? [{ kind, record: record.value }] : []
           switch (found.place) {
             case "contacts":
               return [{ kind: "contact", record: found.contact }]
             case "conversations":
-              return [{ kind: "inbound_message", record: found.message }]
+              // the event that named its file may be gone
+              return [{ kind: "inbound_message", record: found.message }, ...yield* filesNamed(found.message.content)]
             case "messages":
               return one("message", yield* messages.get(workspaceId, found.id))
             case "deliveries":
@@ -142,11 +154,7 @@ export class Customers extends Context.Service<Customers, {
             case "events": {
               const event = yield* events.get(workspaceId, found.id)
               if (Option.isNone(event)) return []
-              const files = yield* Effect.forEach(
-                CustomerRecords.filesOf(event.value.data),
-                (id) => fileOf(workspaceId, id)
-              )
-              return [{ kind: "event", record: Event.combined(event.value) }, ...files.flat()]
+              return [{ kind: "event", record: Event.combined(event.value) }, ...yield* filesNamed(event.value.data)]
             }
             case "outbox":
               return [{ kind: "enqueued_message", record: found.entry }]
@@ -161,6 +169,7 @@ export class Customers extends Context.Service<Customers, {
             }
           }
         })
+      }
 
       const optOutsOf = (workspaceId: WorkspaceId, names: CustomerRecords.Names) =>
         Effect.map(

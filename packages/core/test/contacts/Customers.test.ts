@@ -114,6 +114,26 @@ const filesOf = ({ workspace: { id: workspaceId } }: World) =>
     return { ids, isLeft, removed: Effect.map(removed, (files) => files.map(({ id }) => id)) }
   })
 
+it.effect.each(["deliveries", "events", "conversations"] as const)(
+  "an export has each file of the customer once, also if the %s that named it are gone",
+  (empty) =>
+    customers((state) =>
+      Effect.gen(function*() {
+        const own = yield* world()
+        yield* receive(document(own, "1"), document(own, "2"))
+        const { ids } = yield* filesOf(own)
+        state.empty = empty
+        const records = yield* Stream.runCollect(
+          Stream.unwrap(Customers.use((all) => Effect.succeed(all.export(own.workspace.id, phone))))
+        )
+        const files = records.flatMap(({ kind, record }) =>
+          kind === "file" ? (record as { readonly id: MediaId }).id : []
+        )
+        assert.sameMembers(files, [...ids])
+      })
+    )()
+)
+
 it.effect(
   "if the object store fails, the erasure succeeds, and removes the customer's files without their bytes",
   customers((state) =>
