@@ -75,8 +75,7 @@ export const quoted = ({ texts }: Names): ReadonlyArray<string> => texts.map((te
  * What the body of a provider's post says of a customer to these numbers of the workspace, as JSON: a post may hold
  * messages of many customers to numbers of many workspaces. Of each array only the elements stay that name the customer
  * and, where some of them name a number of the workspace, that name one. An element of which a field is the customer's
- * name, such as a message or a status, stays whole. `null` if it is not JSON, whose parts cannot be
- * told apart.
+ * name, such as a message or a status, stays whole. `null` if it is not JSON, whose parts cannot be told apart.
  */
 export const inPost = (body: string, names: Names, providerNumberIds: ReadonlyArray<string>): string | null => {
   const customer = quoted(names)

@@ -72,7 +72,8 @@ export class Customers extends Context.Service<Customers, {
   /**
    * Everything that is stored about the customer with this phone number (E.164) or user id of the provider, under all
    * of their names: contacts, opt-outs of names, messages in both directions, events, deliveries with their attempts,
-   * files without their bytes, rows of campaigns, and what provider posts say of them to the workspace. Reads through the whole workspace, in small steps.
+   * files without their bytes, rows of campaigns, and what provider posts say of them to the workspace. Reads through
+   * the whole workspace, in small steps.
    */
   readonly export: (workspaceId: WorkspaceId, customer: string) => Stream.Stream<CustomerRecord, StoreError>
   /**

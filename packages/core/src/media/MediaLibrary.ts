@@ -434,8 +434,7 @@ export class MediaLibrary extends Context.Service<MediaLibrary, {
         if (provider.uploadFile === undefined) {
           return yield* new ServerError({ reason: "provider_error", message: "this provider does not support files" })
         }
-        const upload = provider.uploadFile
-        const uploaded = yield* given(media, (bytes) => upload({ sender, media, bytes })).pipe(
+        const uploaded = yield* given(media, (bytes) => provider.uploadFile!({ sender, media, bytes })).pipe(
           Effect.timeoutOrElse({ duration: providerUploadTimeout, orElse: () => Effect.fail(Media.notReady()) })
         )
         yield* store.keepUploaded(media.id, sender.id, uploaded)

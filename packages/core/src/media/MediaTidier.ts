@@ -2,7 +2,7 @@
  * The background tasks for files (contract §10): deletes expired, removed and broken-off files, and downloads customers'
  * files soon after they arrive. Any number of processes may run it.
  */
-import { Clock, Duration, Effect, Exit, Layer } from "effect"
+import { Clock, Duration, Effect, Exit, FiberSet, Layer, Semaphore } from "effect"
 import * as BackgroundLoop from "../BackgroundLoop.ts"
 import * as Metrics from "../Metrics.ts"
 import { Polling } from "../Polling.ts"
@@ -66,24 +66,36 @@ const tidy = Metrics.retentionRound("media")(
   Effect.asVoid(RepeatedFailure.each([removeDue, deleteBytes], (each) => each))
 )
 
-/** Downloads the customers' files that are due. Returns whether there were any. */
-const fetchDue = Effect.fnUntraced(function*(log: RepeatedFailure.Log) {
+/**
+ * Begins the download of the customer's file that is due next, once one of the `places` is free, which it takes until its
+ * end: a download that hangs delays no other. Returns whether there was one.
+ */
+const fetchNext = Effect.fnUntraced(function*(
+  places: Semaphore.Semaphore,
+  begin: (download: Effect.Effect<void>) => Effect.Effect<unknown>,
+  log: RepeatedFailure.Log
+) {
   const store = yield* MediaStore
   const { fetch } = yield* MediaLibrary
+  yield* places.take(1)
   const now = yield* Clock.currentTimeMillis
-  const claimed = yield* store.claimAwaited({ now, until: now + Duration.toMillis(downloadLease), limit: concurrency })
-  yield* Effect.forEach(
-    claimed,
-    (one) =>
-      fetch(one).pipe(
-        // a file that the provider no longer has or that was removed is not a failure
-        Effect.catchTag("NotFound", () => Effect.void),
-        Effect.tapCause((cause) => log("download", `${one.id} could not be downloaded`, cause)),
-        Effect.ignoreCause
-      ),
-    { concurrency, discard: true }
+  const [claimed] = yield* store
+    .claimAwaited({ now, until: now + Duration.toMillis(downloadLease), limit: 1 })
+    .pipe(Effect.onError(() => places.release(1)))
+  if (claimed === undefined) {
+    yield* places.release(1)
+    return false
+  }
+  yield* begin(
+    fetch(claimed).pipe(
+      // a file that the provider no longer has or that was removed is not a failure
+      Effect.catchTag("NotFound", () => Effect.void),
+      Effect.tapCause((cause) => log("download", `${claimed.id} could not be downloaded`, cause)),
+      Effect.ignoreCause,
+      Effect.ensuring(places.release(1))
+    )
   )
-  return claimed.length > 0
+  return true
 })
 
 /** Runs as long as its scope. */
@@ -97,7 +109,9 @@ export const layer = Layer.effectDiscard(
       Effect.andThen(begun, BackgroundLoop.make("deleting files", tidy, Effect.sleep(tidyEvery)))
     )
     if ((yield* InboundFiles) === "on_demand") return
-    yield* fetchDue(RepeatedFailure.make()).pipe(
+    const downloads = yield* FiberSet.make()
+    const places = yield* Semaphore.make(concurrency)
+    yield* fetchNext(places, (download) => FiberSet.run(downloads, download), RepeatedFailure.make()).pipe(
       RepeatedFailure.watch("claiming customers' files"),
       Effect.catchCause(() => Effect.succeed(false)),
       Effect.flatMap((worked) => worked ? Effect.void : rest("files", fetchEvery)),

@@ -143,10 +143,11 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
    *
    * Fair across webhooks: they take turns, with several deliveries a turn if many are requested, and a webhook that had
    * nothing due goes before those that have just had a turn. Within a failing webhook the last attempt of a round goes
-   * first (`Delivery.endsRound`), then the queues one after another (`Delivery.line`); otherwise the delivery that has waited longest comes first (`Delivery.place`). Never takes more
-   * than `AttemptSlots.freeSlots`, nor more than `AttemptSlots.drainSlots` of the backlog. A delivery has one claimer
-   * at a time, and only the first open sequence of an order key is ever due. `nextDueAt` ignores webhooks whose
-   * standing has a limit of 0. Each attempt in flight, tests included, takes a slot.
+   * first (`Delivery.endsRound`), then the queues one after another (`Delivery.line`); otherwise the delivery that has
+   * waited longest comes first (`Delivery.place`). Never takes more than `AttemptSlots.freeSlots`, nor more than
+   * `AttemptSlots.drainSlots` of the backlog. A delivery has one claimer at a time, and only the first open sequence of
+   * an order key is ever due. `nextDueAt` ignores webhooks whose standing has a limit of 0. Each attempt in flight,
+   * tests included, takes a slot.
    */
   readonly claimDue: (command: {
     readonly now: Instant

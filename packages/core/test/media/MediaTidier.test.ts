@@ -1,13 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
+import { NotFound } from "../../src/Errors.ts"
 import type { MediaId, WorkspaceId } from "../../src/Id.ts"
 import { MediaBytes } from "../../src/media/MediaBytes.ts"
 import { InboundFiles, MediaLibrary } from "../../src/media/MediaLibrary.ts"
-import { MediaStore } from "../../src/media/MediaStore.ts"
+import { type Claimed, MediaStore } from "../../src/media/MediaStore.ts"
 import * as MediaTidier from "../../src/media/MediaTidier.ts"
 import { Heartbeats } from "../../src/queue/Heartbeats.ts"
 import { StoreError } from "../../src/StoreError.ts"
+import { advance } from "../clock.ts"
 import { retention } from "../retention.ts"
 
 const workspaceId = "ws_1" as WorkspaceId
@@ -93,3 +95,45 @@ it.effect("before the first heartbeat nothing is deleted, but the metrics are th
     yield* TestClock.adjust(1)
     assert.strictEqual(left.size, 0)
   }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
+
+it.effect("a download that hangs takes one place, and as many others as there are places go on", () =>
+  Effect.gen(function*() {
+    const due = Array.from({ length: 12 }, (_, i) => ({ id: `med_${i}` as MediaId, workspaceId })) as Array<Claimed>
+    const begun: Array<MediaId> = []
+    const running = { now: 0, most: 0 }
+    const library = Layer.mock(MediaLibrary, {
+      sendable: {} as MediaLibrary["Service"]["sendable"],
+      fetch: ({ id }) =>
+        Effect.suspend(() => {
+          begun.push(id)
+          running.most = Math.max(running.most, ++running.now)
+          return id === "med_0"
+            ? Effect.never
+            : Effect.andThen(
+              Effect.sleep("1 second"),
+              Effect.suspend(() => {
+                running.now--
+                return Effect.fail(new NotFound({ message: "gone" }))
+              })
+            )
+        })
+    })
+    const store = Layer.mock(MediaStore, {
+      due: () => Effect.succeed([]),
+      removed: () => Effect.succeed([]),
+      claimAwaited: ({ limit }) => Effect.sync(() => due.splice(0, limit))
+    })
+    const needed = Layer.mergeAll(
+      store,
+      Layer.mock(MediaBytes, {}),
+      library,
+      Layer.succeed(Heartbeats, Heartbeats.of({ begun: Effect.void }))
+    )
+    yield* Layer.build(MediaTidier.layer.pipe(Layer.provide(needed)))
+    yield* advance("5 seconds")
+    assert.lengthOf(begun, 12)
+    assert.strictEqual(running.most, 4)
+    due.push({ id: "med_late" as MediaId, workspaceId } as Claimed)
+    yield* advance("2 seconds")
+    assert.strictEqual(begun.at(-1), "med_late")
+  }).pipe(Effect.scoped))
