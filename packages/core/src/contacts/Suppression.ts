@@ -130,7 +130,11 @@ export const ended = (
   if (phoneNumberId === null) return { kept: [], gone: found }
   const general = found.find((one) => one.phoneNumberId === null)
   const own = found.filter((one) => one.phoneNumberId === phoneNumberId)
-  if (general === undefined) return { kept: [], gone: own }
+  if (general === undefined) {
+    // beside an opt-out that is newer than this choice, the exception stays that an earlier choice made
+    const isOptedOut = stored.some((one) => one.phoneNumberId === null)
+    return { kept: [], gone: isOptedOut ? own.filter(({ optedOut }) => optedOut) : own }
+  }
   return own.some(({ optedOut }) => !optedOut)
     ? { kept: [], gone: [] }
     : { kept: [{ ...general, phoneNumberId, optedOut: false, name: null }], gone: [] }
