@@ -1,5 +1,5 @@
 /** The page that lists the members of the workspace with their roles, and manages them. */
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import type { InvitedMember, InviteMember, Member, Role } from "@wac/client/internal"
 import { useState } from "react"
 import { roles } from "../generated/Names.ts"
@@ -8,6 +8,7 @@ import { hasAccounts, sendsMail } from "../session/Document.ts"
 import { useOnce } from "../session/Once.ts"
 import { api } from "../session/Service.ts"
 import { useRefusal, useSession } from "../session/Session.tsx"
+import { methodQuery } from "../session/SignIn.tsx"
 import { useOpened } from "../shell/Opened.ts"
 import { AskBeforeLeaving } from "../ui/AskBeforeLeaving.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -193,8 +194,13 @@ const EmailAddress = ({ address }: { readonly address: string }) => {
 export const MembersPage = () => {
   const session = useSession()
   const refusal = useRefusal(RoleOf.membersList, RoleOf.membersInvite, RoleOf.membersChange, RoleOf.membersRemove)
+  const signIn = useQuery({ ...methodQuery, enabled: hasAccounts })
+  const atIssuer = signIn.data?.method === "oidc"
   const inviteRefusal = refusal ??
-    (hasAccounts ? undefined : "People sign in at the application that embeds this service, so nobody is invited here.")
+    (hasAccounts
+      ? undefined
+      : "People sign in at the application that embeds this service, so nobody is invited here.") ??
+    (atIssuer ? "People sign in at the issuer, which gives them their roles, so nobody is invited here." : undefined)
   const [opened, setOpened] = useOpened(["invite"])
   const [asked, setAsked] = useState<Asked>()
   const list = useList("members", {}, api.members.list, { every: 10_000, enabled: refusal === undefined })
@@ -279,7 +285,7 @@ export const MembersPage = () => {
                 </Button>
               )
               : null}
-            {member.status === "active" && member.id !== session.userId && session.role === "owner"
+            {member.status === "active" && member.id !== session.userId && session.role === "owner" && !atIssuer
               ? (
                 <Button
                   small

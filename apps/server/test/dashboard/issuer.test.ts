@@ -23,7 +23,8 @@ it("a person signs in at the issuer, and again in another tab without losing a f
   Effect.gen(function*() {
     const { redirectUris, url: issuerUrl } = yield* issuer({
       ada: { email: "ada@example.com", email_verified: true, wac_roles: "developer" },
-      eve: { email: "eve@example.com", email_verified: true }
+      eve: { email: "eve@example.com", email_verified: true },
+      olga: { email: "olga@example.com", email_verified: true, wac_roles: "owner" }
     })
     const { url } = yield* start({ environment: { ...checks.unlimited, ...environmentFor(issuerUrl) } })
     redirectUris.push(`${url}/internal/oidc/callback`)
@@ -71,6 +72,19 @@ it("a person signs in at the issuer, and again in another tab without losing a f
       assert.strictEqual(await page.getByRole("region", { name: "Password" }).count(), 0)
       person.assertSound()
       await person.end()
+
+      const owner = await visit(browser, url, { others: [issuerUrl, fonts] })
+      await owner.page.context().route(`${fonts}/**`, (route) => route.fulfill({ contentType: "text/css", body: "" }))
+      await owner.open("/settings/members")
+      await owner.page.getByRole("link", { name: "Sign in" }).click()
+      await passIssuer(owner.page, "olga")
+      await owner.page.getByRole("row", { name: /ada@example\.com/ }).waitFor()
+      const invite = button(owner.page, /^Invite a person/)
+      await owner.page.getByText("People sign in at the issuer, which gives them their roles").first().waitFor()
+      assert.strictEqual(await invite.getAttribute("aria-disabled"), "true")
+      assert.strictEqual(await button(owner.page, /^Reset the second factor/).count(), 0)
+      owner.assertSound()
+      await owner.end()
 
       const stranger = await visit(browser, url, { others: [issuerUrl, fonts] })
       await stranger.page.context().route(
