@@ -237,6 +237,11 @@ layer(checks.Served.layer({ environment: checks.unlimited, adapters: provider.ad
           const plain = yield* send(server, hello(), async)
           assert.deepStrictEqual([plain.status, isReplayed(plain), plain.text], [202, true, queued.text])
           assert.isNull(plain.headers.get("preference-applied"))
+          // a body that is refused without the preference
+          const [body, key] = [{ ...hello(), send_until: inAnHour() }, keyed()]
+          const asked = yield* send(server, body, { ...key, ...respondAsync })
+          const repeated = yield* send(server, body, key)
+          assert.deepStrictEqual([repeated.status, isReplayed(repeated), repeated.text], [202, true, asked.text])
         }))
 
       it.effect("send_until alone is enough with it", () =>

@@ -421,6 +421,7 @@ class Batch {
     { queued: waiting }: Found,
     facts: Policy.KnownCircumstances
   ): Result.Result<SendBinding.Queued, Refusal> {
+    if (later!.refusal !== undefined) return Result.fail(later!.refusal)
     const times = SendTimes.of(later!, now)
     if (Result.isFailure(times)) return Result.fail(times.failure)
     const refusal = Policy.knownRefusal(facts) ?? referenceRefusal ?? Policy.queueRefusal(

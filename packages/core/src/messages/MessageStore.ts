@@ -62,6 +62,8 @@ export interface Later extends SendTimes.RequestedTimes {
    * default it comes about when it is queued.
    */
   readonly createdAt?: Instant
+  /** Why the request is refused, unless its key has an answer, which an equal request of another form may have got. */
+  readonly refusal?: InvalidBody
 }
 
 /** The command to accept a send. It is judged at the storage's time (`StorageTime`); the lease keeps its length. */

@@ -78,22 +78,22 @@ const timesOf = ({ sendAt, sendUntil }: TimesGiven): SendTimes.RequestedTimes =>
 })
 
 /** How a message is queued; `null` if it is sent now. `isAsked` is whether the header `Prefer` asks for queueing. */
-const laterOf = (
-  given: TimesGiven,
-  isAsked: boolean
-): Result.Result<MessageStore.Later | null, Errors.InvalidBody> =>
+const laterOf = (given: TimesGiven, isAsked: boolean): MessageStore.Later | null =>
   given.sendAt !== undefined || isAsked
-    ? Result.succeed({ ...timesOf(given), isInBatch: false })
+    ? { ...timesOf(given), isInBatch: false }
     : given.sendUntil === undefined
-    ? Result.succeed(null)
-    : Result.fail(
-      new Errors.InvalidBody({
+    ? null
+    : {
+      ...timesOf(given),
+      isInBatch: false,
+      // the same body may have been queued before, with the header
+      refusal: new Errors.InvalidBody({
         reason: "invalid_field",
         param: "send_until",
         message: "send_until is only for a message that is queued: give send_at too" +
           ", or the header Prefer: respond-async"
       })
-    )
+    }
 
 type Answer = SendBinding.Sent | SendBinding.Queued
 
@@ -179,7 +179,7 @@ const publicLayer = HandlerGroup.layer(
             key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
             requestId: exchange.requestId,
             message,
-            later: yield* Effect.fromResult(laterOf(payload, isAsked))
+            later: laterOf(payload, isAsked)
           })
           exchange.isPreferenceApplied = isAsked && answer._tag === "Queued"
           exchange.changed = { target: answer.messageId }
@@ -269,7 +269,7 @@ const dashboardLayer = HandlerGroup.layer(
             key: yield* Effect.fromResult(Idempotency.parseKey(headers["idempotency-key"])),
             requestId: exchange.requestId,
             message,
-            later: yield* Effect.fromResult(laterOf(payload, false))
+            later: laterOf(payload, false)
           }).pipe(
             Effect.provideService(SendBinding.AttemptObserver, (messageId) => {
               attempted = messageId
