@@ -80,11 +80,11 @@ export const status = (n: number, status: "sent" | "delivered" | "read" = "deliv
   report: { status, at: start, providerMessageId: `wamid.${n}`, error: null }
 })
 
-/** The `n`th message of a customer. */
-export const message = (n: number, customer = "+12025550123"): InboundItem => ({
+/** The `n`th message of a customer, to a number. */
+export const message = (n: number, customer = "+12025550123", providerNumberId = "number"): InboundItem => ({
   _tag: "Message",
   message: {
-    providerNumberId: "number",
+    providerNumberId,
     providerMessageId: `wamid.in.${n}`,
     customer: { phone: customer, userId: null },
     at: start,

@@ -273,7 +273,8 @@ it("while everything changes all the time, the overview makes at most 12 request
   await person.end()
 })
 
-it("what does not exist yet is asked for once, not again and again", async () => {
+/** The page of a message whose customer has not written, and what it asks for. */
+const withoutContact = async () => {
   const person = await signedIn(browser, server)
   const { page } = person
   await stream(page)
@@ -282,6 +283,11 @@ it("what does not exist yet is asked for once, not again and again", async () =>
   await page.getByRole("link", { name: "+15551234567" }).click()
   await page.getByText("Closed: the customer has not written").waitFor()
   await settled()
+  return { person, page, asked, settled }
+}
+
+it("what does not exist yet is asked for once, not again and again", async () => {
+  const { asked, page, person, settled } = await withoutContact()
   for (let minute = 0; minute < 2; minute++) {
     await page.clock.runFor(60_000)
     await settled()
@@ -295,14 +301,7 @@ it("what does not exist yet is asked for once, not again and again", async () =>
 })
 
 it("what does not exist yet is looked for each minute while the stream is broken, and once when it is open again", async () => {
-  const person = await signedIn(browser, server)
-  const { page } = person
-  await stream(page)
-  const { asked, settled } = watched(page)
-  await person.open("/messages")
-  await page.getByRole("link", { name: "+15551234567" }).click()
-  await page.getByText("Closed: the customer has not written").waitFor()
-  await settled()
+  const { asked, page, person, settled } = await withoutContact()
   const count = () => asked.filter((address) => address.includes("/internal/contacts/")).length
   const tell = (event: "error" | "open") =>
     page.evaluate(

@@ -159,7 +159,7 @@ export const deviceNotice = (notice: Circumstances): Mail => ({
     circumstances(notice)
   }.
 
-If it was not you, change your password where you have it, and end all other sessions on the page Your account.
+If it was not you, change the password with which you sign in, and end all other sessions on the page Your account.
 `
 })
 

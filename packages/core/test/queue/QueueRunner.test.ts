@@ -5,7 +5,6 @@ import { Forbidden, RateLimited, ServerError } from "../../src/Errors.ts"
 import { EventStore } from "../../src/events/EventStore.ts"
 import type { MessageId } from "../../src/Id.ts"
 import { Inbound } from "../../src/inbound/Inbound.ts"
-import type { InboundItem } from "../../src/inbound/InboundItem.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import type { OutboundMessage } from "../../src/messages/Message.ts"
 import { Messages } from "../../src/messages/Messages.ts"
@@ -23,6 +22,7 @@ import type { StoreError } from "../../src/StoreError.ts"
 import { TemplateStore } from "../../src/templates/TemplateStore.ts"
 import { day, hour, minute, second } from "../checks.ts"
 import { advance, at, settle } from "../clock.ts"
+import { message } from "../posting.ts"
 import { start } from "../samples.ts"
 import { foundation, heldVault, issueKey, key, newId, plain, stubProvider, text, world } from "../world.ts"
 
@@ -100,21 +100,6 @@ const enqueueMany = (enqueue: Effect.Success<typeof caller>["enqueue"], count: n
 /** The provider reports a block of a number, or that it is lifted. */
 const observe = (providerNumberId: string, at: number, block: SenderBlock.SenderBlock | null) =>
   PhoneNumberStore.use((numbers) => numbers.observe({ name: { providerNumberId }, now: at, at, change: { block } }))
-
-/** The customer writes to the number. */
-const hello = (providerNumberId: string): InboundItem => ({
-  _tag: "Message",
-  message: {
-    providerNumberId,
-    providerMessageId: "wamid.in",
-    customer: { phone: "+12025550123", userId: null },
-    at: start,
-    type: "text",
-    content: { body: "Hello" },
-    context: null,
-    preference: undefined
-  }
-})
 
 const notSent: ProviderOutcome = {
   _tag: "NotSent",
@@ -498,7 +483,7 @@ describe("the runner of the queue", () => {
       Effect.gen(function*() {
         yield* startRunner()
         const { enqueue, get, number: { providerNumberId }, types } = yield* caller
-        yield* Inbound.use((inbound) => inbound.receive([hello(providerNumberId)]))
+        yield* Inbound.use((inbound) => inbound.receive([message(1, "+12025550123", providerNumberId)]))
         provider.answer = (_, call) =>
           call === 1 ?
             Effect.as(Effect.sleep("300 millis"), notSent)
